@@ -14,3 +14,25 @@ foreach(name status line_set scratch program footprint) # tests/unit/fail_alloc.
                         -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
 endforeach()
 
+# host/device and kernels, without a device.
+scratchscope_test(unit.event unit unit/test_event.c device)
+scratchscope_test(unit.topology unit unit/test_topology.c device)
+scratchscope_test(unit.device_choose unit unit/test_device_choose.c device)
+scratchscope_test(unit.pe_arenas_layout unit unit/test_pe_arenas_layout.c device)
+add_library(fake_opencl OBJECT unit/fake_opencl.c)
+target_include_directories(fake_opencl PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(fake_opencl PRIVATE project_flags device)
+scratchscope_test(unit.device_list unit unit/test_device_list.c fake_opencl device)
+scratchscope_test(unit.device_faults unit unit/test_device_faults.c fake_opencl device)
+scratchscope_test(unit.kernels unit unit/test_kernels.c kernels)
+add_custom_command(
+    OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/kernels_fixture.c
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${CMAKE_CURRENT_LIST_DIR}/expand/top.txt
+            -DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/kernels_fixture.c -DSYMBOL=kernels_fixture
+            -DROOT=${CMAKE_CURRENT_LIST_DIR}/expand -P ${PROJECT_SOURCE_DIR}/kernels/expand.cmake
+    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/expand.cmake ${CMAKE_CURRENT_LIST_DIR}/expand/top.txt
+            ${CMAKE_CURRENT_LIST_DIR}/expand/first.txt ${CMAKE_CURRENT_LIST_DIR}/expand/second.txt
+            ${CMAKE_CURRENT_LIST_DIR}/expand/third.txt
+    VERBATIM)
+target_sources(test_unit_kernels PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/kernels_fixture.c)
+

@@ -1,0 +1,9 @@
+/* The kernel sources, includes expanded at build time: what the program carries with it.
+ * Source: the .cl files of this folder, expanded by kernels/expand.cmake with #line. */
+#ifndef KERNELS_KERNELS_H
+#define KERNELS_KERNELS_H
+
+extern const char *const kernels_paint;          /* kernels/paint.cl: fills the arenas */
+extern const char *const kernels_scan;           /* kernels/scan.cl: finds touched bytes */
+
+#endif
