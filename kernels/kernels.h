@@ -3,6 +3,8 @@
 #ifndef KERNELS_KERNELS_H
 #define KERNELS_KERNELS_H
 
+extern const char *const kernels_attention_simd; /* kernels/attention_simd.cl */
+extern const char *const kernels_attention_simt; /* kernels/attention_simt.cl */
 extern const char *const kernels_paint;          /* kernels/paint.cl: fills the arenas */
 extern const char *const kernels_scan;           /* kernels/scan.cl: finds touched bytes */
 

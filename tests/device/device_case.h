@@ -18,8 +18,8 @@
         }                                                                                          \
     } while (0)
 
-/* Group set-up: *state is the device, open. */
-static inline int device_case_open(void **state)
+/* The device, open; the caller closes it. */
+static inline struct device *device_case_device(void)
 {
     struct device_list list;
     struct device *device = NULL;
@@ -29,7 +29,13 @@ static inline int device_case_open(void **state)
     DEVICE_OK(device_open(&list.devices[index], &device));
     print_message("device %zu: %s\n", index, device->info.name);
     device_list_fini(&list);
-    *state = device;
+    return device;
+}
+
+/* Group set-up: *state is the device. */
+static inline int device_case_open(void **state)
+{
+    *state = device_case_device();
     return 0;
 }
 

@@ -1,5 +1,24 @@
 # Tests of this folder.
 
+# Attention in both styles and types. SCRATCHSCOPE_TEST_DEVICE chooses another device.
+add_executable(test_device_attention device/test_attention.c)
+target_include_directories(test_device_attention PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(test_device_attention PRIVATE project_flags attention PkgConfig::CMOCKA)
+foreach(style simd simt)
+    foreach(dtype f32 f16)
+        add_test(NAME device.attention_${style}_${dtype}
+                 COMMAND test_device_attention ${style} ${dtype} 0)
+        set_tests_properties(device.attention_${style}_${dtype} PROPERTIES LABELS device TIMEOUT
+                                                                           1200)
+    endforeach()
+endforeach()
+scratchscope_oclgrind_test(attention_simd_f32 device.attention simd f32 0 small)
+scratchscope_oclgrind_test(attention_simd_f16 device.attention simd f16 0 small)
+scratchscope_oclgrind_test(attention_simt_f32 device.attention simt f32 3 small)
+scratchscope_oclgrind_test(attention_simt_f16 device.attention simt f16 4 small)
+scratchscope_test(device.mutations device device/test_mutations.c attention)
+
+
 # host/device on a device; test_cold needs none.
 scratchscope_test(device.device device device/test_device.c device)
 scratchscope_test(device.build device device/test_build.c device)

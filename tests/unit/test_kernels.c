@@ -42,6 +42,8 @@ static const char expected_fixture[] =
     "\n";
 
 static const char *const sources[] = {
+    "attention_simd.cl",
+    "attention_simt.cl",
     "paint.cl",
     "scan.cl",
 };
@@ -50,7 +52,8 @@ enum { SOURCE_COUNT = sizeof sources / sizeof sources[0] };
 
 static const char *source_text(size_t i)
 {
-    const char *const texts[] = {kernels_paint, kernels_scan};
+    const char *const texts[] = {kernels_attention_simd, kernels_attention_simt, kernels_paint,
+                                 kernels_scan};
     return texts[i];
 }
 

@@ -36,3 +36,14 @@ add_custom_command(
     VERBATIM)
 target_sources(test_unit_kernels PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/kernels_fixture.c)
 
+# host/attention, without a device.
+scratchscope_test(unit.problem unit unit/test_problem.c attention)
+scratchscope_test(unit.tile_program unit unit/test_tile_program.c attention)
+scratchscope_test(unit.inputs unit unit/test_inputs.c attention)
+scratchscope_test(unit.reference unit unit/test_reference.c attention)
+scratchscope_test(unit.verdict unit unit/test_verdict.c attention)
+foreach(name tile_program inputs reference) # tests/unit/fail_alloc.h
+    target_link_options(test_unit_${name} PRIVATE
+                        -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
+endforeach()
+

@@ -1,0 +1,398 @@
+/* Device side of one attention problem. What is not here: timing policy and statistics (bench).
+ *
+ * The launch parameters live in a small buffer of each binding and are written again only when
+ * they change, so that back-to-back launches carry no transfer. */
+#include "host/attention/run.h"
+
+#include "host/attention/tile_program.h"
+#include "host/base/size.h"
+#include "host/device/build.h"
+#include "host/device/launch.h"
+#include "kernels/kernels.h"
+#include "kernels/layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Work-items of a PE in the cooperative style, where nobody asks for a number. */
+enum { SIMT_LOCAL_CPU = 32, SIMT_LOCAL_GPU = 128 };
+
+struct attention {
+    struct device *device;  /* borrowed */
+    struct problem problem; /* */
+    struct program program; /* of its tile, owned */
+    size_t pes;             /* work-groups */
+    size_t local_size;      /* work-items of a group */
+    cl_kernel kernel;       /* */
+    cl_mem q, k, v;         /* inputs, storage type */
+    cl_mem out, lse;        /* results, f32 */
+    size_t out_bytes;       /* */
+    size_t lse_bytes;       /* */
+};
+
+struct attention_bound {
+    struct pe_arenas *arenas;       /* borrowed */
+    cl_mem table;                   /* offset table */
+    cl_mem params;                  /* struct attention_params on the device */
+    struct attention_params values; /* what is there */
+};
+
+const char *kernel_style_name(enum kernel_style style)
+{
+    return style == KERNEL_SIMT ? "simt" : "simd";
+}
+
+enum kernel_style kernel_style_for(const struct device_info *info)
+{
+    return info->type == DEVICE_CPU ? KERNEL_SIMD : KERNEL_SIMT;
+}
+
+/* The widest vector of 4, 8 or 16 floats that the device has registers for. */
+static size_t vector_width(const struct device_info *info)
+{
+    if (info->float_vector_width >= 16) {
+        return 16;
+    }
+    return info->float_vector_width >= 8 ? 8 : 4;
+}
+
+static enum status build(struct attention *attention, const struct attention_options *options)
+{
+    const struct problem *p = &attention->problem;
+    char text[256];
+    snprintf(text, sizeof text,
+             "-DHEAD_DIM=%zu -DHEAD_DIM_V=%zu -DBLOCK_M=%zu -DBLOCK_N=%zu -DSTORAGE_F16=%d "
+             "-DVECTOR_WIDTH=%zu",
+             p->head_dim, p->head_dim_v, p->block_m, p->block_n, p->dtype == DTYPE_F16,
+             vector_width(&attention->device->info));
+    const char *source = options->source;
+    if (source == NULL) {
+        source = options->style == KERNEL_SIMT ? kernels_attention_simt : kernels_attention_simd;
+    }
+    return build_kernel(attention->device, source, text, "attention", &attention->kernel);
+}
+
+static enum status choose_local_size(struct attention *attention,
+                                     const struct attention_options *options)
+{
+    enum status status = STATUS_OK;
+    size_t limit = 0, local_bytes = 0;
+    attention->local_size = 1;
+    if (options->style == KERNEL_SIMD && options->local_size > 1) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "work-group size",
+                           "%zu work-items asked for, but the simd style has one a PE",
+                           options->local_size);
+    }
+    if (options->style == KERNEL_SIMD) {
+        return STATUS_OK;
+    }
+    STATUS_TRY(build_kernel_limits(attention->device, attention->kernel, &limit, &local_bytes));
+    if (options->local_size > limit) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "work-group size",
+                           "%zu work-items asked for, but this kernel can have at most %zu on %s",
+                           options->local_size, limit, attention->device->info.name);
+    }
+    const bool cpu = attention->device->info.type == DEVICE_CPU;
+    attention->local_size = options->local_size != 0
+                                ? options->local_size
+                                : size_min(limit, cpu ? SIMT_LOCAL_CPU : SIMT_LOCAL_GPU);
+out:
+    return status;
+}
+
+static enum status upload(struct attention *attention, const struct inputs *inputs)
+{
+    enum status status = STATUS_OK;
+    struct device *device = attention->device;
+    const struct problem *p = &attention->problem;
+    const size_t item = dtype_bytes(p->dtype);
+    attention->out_bytes = problem_out_elems(p) * sizeof(float);
+    attention->lse_bytes = problem_lse_elems(p) * sizeof(float);
+    STATUS_TRY(device_buffer(device, CL_MEM_READ_ONLY, problem_q_elems(p) * item, inputs->q,
+                             &attention->q));
+    STATUS_TRY(device_buffer(device, CL_MEM_READ_ONLY, problem_k_elems(p) * item, inputs->k,
+                             &attention->k));
+    STATUS_TRY(device_buffer(device, CL_MEM_READ_ONLY, problem_v_elems(p) * item, inputs->v,
+                             &attention->v));
+    STATUS_TRY(
+        device_buffer(device, CL_MEM_READ_WRITE, attention->out_bytes, NULL, &attention->out));
+    STATUS_TRY(
+        device_buffer(device, CL_MEM_READ_WRITE, attention->lse_bytes, NULL, &attention->lse));
+out:
+    return status;
+}
+
+/* Arguments that stay the same for every binding: inputs and outputs. */
+static enum status set_tensors(struct attention *attention)
+{
+    enum status status = STATUS_OK;
+    const cl_mem tensors[] = {attention->q, attention->k, attention->v, attention->out,
+                              attention->lse};
+    for (cl_uint i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
+        OPENCL_TRY(clSetKernelArg(attention->kernel, 3 + i, sizeof(cl_mem), &tensors[i]));
+    }
+out:
+    return status;
+}
+
+enum status attention_create(struct device *device, const struct problem *problem,
+                             const struct inputs *inputs, const struct attention_options *options,
+                             struct attention **out)
+{
+    enum status status = STATUS_OK;
+    struct attention *attention = NULL;
+    *out = NULL;
+    if (!dtype_has_kernel(problem->dtype) || problem->dtype != inputs->dtype) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "dtype",
+                           "no kernel stores %s (inputs are %s); f32 and f16 can run",
+                           dtype_name(problem->dtype), dtype_name(inputs->dtype));
+    }
+    if (options->pes == 0) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "PEs", "0 asked for; at least 1 is needed");
+    }
+    STATUS_TRY(problem_validate(problem));
+    attention = calloc(1, sizeof *attention);
+    if (attention == NULL) {
+        return STATUS_FAIL(STATUS_NO_MEMORY, "attention", "%zu bytes", sizeof *attention);
+    }
+    attention->device = device;
+    attention->problem = *problem;
+    attention->pes = options->pes;
+    program_init(&attention->program);
+    STATUS_TRY(tile_program_record(problem, &attention->program));
+    STATUS_TRY(build(attention, options));
+    STATUS_TRY(choose_local_size(attention, options));
+    STATUS_TRY(upload(attention, inputs));
+    STATUS_TRY(set_tensors(attention));
+    *out = attention;
+    attention = NULL;
+out:
+    attention_destroy(attention);
+    return status;
+}
+
+static void release(cl_mem buffer)
+{
+    if (buffer != NULL) {
+        clReleaseMemObject(buffer);
+    }
+}
+
+void attention_destroy(struct attention *attention)
+{
+    if (attention == NULL) {
+        return;
+    }
+    program_fini(&attention->program);
+    if (attention->kernel != NULL) {
+        clReleaseKernel(attention->kernel);
+    }
+    release(attention->q);
+    release(attention->k);
+    release(attention->v);
+    release(attention->out);
+    release(attention->lse);
+    free(attention);
+}
+
+size_t attention_local_size(const struct attention *attention)
+{
+    return attention->local_size;
+}
+
+/* A reach beyond every key is the same as all of them, and adding to it cannot wrap. */
+static int64_t clamp_reach(int64_t reach, const struct problem *problem)
+{
+    const int64_t all = (int64_t)(problem->seq_q + problem->seq_kv);
+    return reach > all ? all : reach;
+}
+
+static void fill_params(const struct attention *attention, const struct pe_arenas *arenas,
+                        size_t row_stride, struct attention_params *params)
+{
+    const struct problem *p = &attention->problem;
+    const float scale = (float)problem_scale(p);
+    uint32_t scale_bits = 0;
+    memcpy(&scale_bits, &scale, sizeof scale_bits);
+    *params = (struct attention_params){
+        .arena_stride = arenas->shape.stride_bytes,
+        .arena_shift = arenas->shape.shift_bytes,
+        .table_row_stride = row_stride,
+        .item_end = problem_item_count(p),
+        .batch = p->batch,
+        .q_heads = p->q_heads,
+        .kv_heads = p->kv_heads,
+        .seq_q = p->seq_q,
+        .seq_kv = p->seq_kv,
+        .reach_left = clamp_reach(problem_reach_left(p), p),
+        .reach_right = clamp_reach(problem_reach_right(p), p),
+        .scale_bits = scale_bits,
+    };
+}
+
+enum status attention_bind_table(struct attention *attention, const struct offset_table *table,
+                                 struct pe_arenas *arenas, struct attention_bound **out)
+{
+    enum status status = STATUS_OK;
+    struct attention_bound *bound = NULL;
+    *out = NULL;
+    if (table->columns != TABLE_COLUMNS || arenas->shape.pes != attention->pes) {
+        return STATUS_FAIL(STATUS_MISUSE, "attention_bind_table",
+                           "%zu columns for %d, %zu PEs for %zu", table->columns, TABLE_COLUMNS,
+                           arenas->shape.pes, attention->pes);
+    }
+    bound = calloc(1, sizeof *bound);
+    if (bound == NULL) {
+        return STATUS_FAIL(STATUS_NO_MEMORY, "attention_bind", "%zu bytes", sizeof *bound);
+    }
+    bound->arenas = arenas;
+    fill_params(attention, arenas, table->row_stride, &bound->values);
+    STATUS_TRY(device_buffer(attention->device, CL_MEM_READ_ONLY,
+                             table->rows * table->columns * sizeof table->cells[0], table->cells,
+                             &bound->table));
+    STATUS_TRY(device_buffer(attention->device, CL_MEM_READ_ONLY, sizeof bound->values,
+                             &bound->values, &bound->params));
+    *out = bound;
+    bound = NULL;
+out:
+    attention_unbind(bound);
+    return status;
+}
+
+enum status attention_bind(struct attention *attention, const struct footprint_request *request,
+                           struct pe_arenas *arenas, struct attention_bound **out)
+{
+    enum status status = STATUS_OK;
+    struct offset_table table = {0};
+    *out = NULL;
+    STATUS_TRY(footprint_table(&attention->program, request, &table));
+    STATUS_TRY(attention_bind_table(attention, &table, arenas, out));
+out:
+    offset_table_fini(&table);
+    return status;
+}
+
+void attention_unbind(struct attention_bound *bound)
+{
+    if (bound == NULL) {
+        return;
+    }
+    release(bound->table);
+    release(bound->params);
+    free(bound);
+}
+
+enum status attention_launch(struct attention *attention, struct attention_bound *bound,
+                             size_t item_end, bool poison, size_t count, struct event_time *time)
+{
+    enum status status = STATUS_OK;
+    struct attention_params wanted = bound->values;
+    *time = (struct event_time){0};
+    wanted.item_end = size_min(item_end, problem_item_count(&attention->problem));
+    wanted.poison = poison;
+    if (memcmp(&wanted, &bound->values, sizeof wanted) != 0) {
+        STATUS_TRY(device_write(attention->device, bound->params, 0, sizeof wanted, &wanted));
+        bound->values = wanted;
+    }
+    OPENCL_TRY(clSetKernelArg(attention->kernel, 0, sizeof(cl_mem), &bound->arenas->buffer));
+    OPENCL_TRY(clSetKernelArg(attention->kernel, 1, sizeof(cl_mem), &bound->table));
+    OPENCL_TRY(clSetKernelArg(attention->kernel, 2, sizeof(cl_mem), &bound->params));
+    STATUS_TRY(launch_kernel(attention->device, attention->kernel, attention->pes,
+                             attention->local_size, count, time));
+out:
+    return status;
+}
+
+/* Fills the results with NaN bits, so that what a launch does not write cannot pass. */
+static enum status forget_results(struct attention *attention)
+{
+    enum status status = STATUS_OK;
+    const cl_uint pattern = 0xFFFFFFFFu;
+    cl_command_queue queue = attention->device->queue;
+    OPENCL_TRY(clEnqueueFillBuffer(queue, attention->out, &pattern, sizeof pattern, 0,
+                                   attention->out_bytes, 0, NULL, NULL));
+    OPENCL_TRY(clEnqueueFillBuffer(queue, attention->lse, &pattern, sizeof pattern, 0,
+                                   attention->lse_bytes, 0, NULL, NULL));
+out:
+    return status;
+}
+
+enum status attention_read(struct attention *attention, float *out, float *lse)
+{
+    enum status status = STATUS_OK;
+    STATUS_TRY(device_read(attention->device, attention->out, 0, attention->out_bytes, out));
+    STATUS_TRY(device_read(attention->device, attention->lse, 0, attention->lse_bytes, lse));
+out:
+    return status;
+}
+
+/* One run from fresh results: launches all items and reads out and lse, lse behind out. */
+static enum status run_once(struct attention *attention, struct attention_bound *bound, bool poison,
+                            float *results)
+{
+    enum status status = STATUS_OK;
+    struct event_time time = {0};
+    STATUS_TRY(forget_results(attention));
+    STATUS_TRY(attention_launch(attention, bound, problem_item_count(&attention->problem), poison,
+                                1, &time));
+    STATUS_TRY(
+        attention_read(attention, results, results + problem_out_elems(&attention->problem)));
+out:
+    return status;
+}
+
+static uint64_t hash_bytes(const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < bytes; ++i) {
+        hash = (hash ^ p[i]) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+/* The two painted runs: results of the first in `first`, `other` is room for the second's. */
+static enum status painted_runs(struct attention *attention, struct attention_bound *bound,
+                                float *first, float *other, struct attention_check *out)
+{
+    enum status status = STATUS_OK;
+    const size_t bytes = attention->out_bytes + attention->lse_bytes;
+    STATUS_TRY(pe_arenas_reset(bound->arenas));
+    STATUS_TRY(pe_arenas_paint(bound->arenas, 0xA5));
+    STATUS_TRY(run_once(attention, bound, false, first));
+    STATUS_TRY(pe_arenas_scan(bound->arenas, 0xA5));
+    STATUS_TRY(pe_arenas_paint(bound->arenas, 0x5A));
+    STATUS_TRY(run_once(attention, bound, false, other));
+    STATUS_TRY(pe_arenas_scan(bound->arenas, 0x5A));
+    STATUS_TRY(pe_arenas_measure(bound->arenas, &out->touch));
+    out->repeatable = memcmp(first, other, bytes) == 0;
+    out->output_hash = hash_bytes(first, bytes);
+out:
+    return status;
+}
+
+enum status attention_check(struct attention *attention, struct attention_bound *bound,
+                            const struct reference *reference, bool poison,
+                            struct attention_check *out)
+{
+    enum status status = STATUS_OK;
+    const size_t bytes = attention->out_bytes + attention->lse_bytes;
+    float *first = malloc(bytes), *other = malloc(bytes);
+    *out = (struct attention_check){.poison_neutral = true};
+    if (first == NULL || other == NULL) {
+        status = STATUS_FAIL(STATUS_NO_MEMORY, "results", "2 x %zu bytes", bytes);
+        goto out;
+    }
+    STATUS_TRY(painted_runs(attention, bound, first, other, out));
+    reference_compare(reference, &attention->problem, first,
+                      first + problem_out_elems(&attention->problem), &out->verdict);
+    if (poison) {
+        STATUS_TRY(run_once(attention, bound, true, other));
+        out->poison_neutral = memcmp(first, other, bytes) == 0;
+    }
+out:
+    free(first);
+    free(other);
+    return status;
+}

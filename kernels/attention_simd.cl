@@ -1,0 +1,55 @@
+/* Flash attention forward, one work-item a PE, explicit vectors: for CPU devices.
+ *
+ *     s = scale x q k^T,  p = exp(s - m_new),  l_new = alpha l + row sum of p,
+ *     acc_new = alpha acc + p v,  out = acc / l,  LSE = m + log l
+ *
+ * Source: FlashAttention-2 (Dao 2023), Algorithm 1.
+ *
+ * Work: global size = PEs, local size 1. PE g takes items g, g + PEs, ... (rows.clh).
+ * Inputs: q [batch, q_heads, seq_q, HEAD_DIM], k [batch, kv_heads, seq_kv, HEAD_DIM],
+ *   v [batch, kv_heads, seq_kv, HEAD_DIM_V], stored type, row-major.
+ * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32.
+ * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: steps.clh.
+ *
+ * Every phase is done for all rows before the next: k and s are dead before v is written.
+ */
+#include "steps.clh"
+
+INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global const uchar *v)
+{
+    load_keys(walk, k);
+    compute_scores(walk);
+    walk_rewind(walk, TABLE_SCOPE_KEYS);
+    softmax_maximum(walk);
+    softmax_rescale(walk);
+    softmax_weights(walk);
+    walk_rewind(walk, TABLE_SCOPE_SCORES);
+    load_values(walk, v);
+    compute_values(walk);
+    keep_state(walk);
+    walk_rewind(walk, TABLE_SCOPE_VALUES);
+    walk_rewind(walk, TABLE_SCOPE_TILE);
+}
+
+__kernel void attention(__global uchar *arena, __global const ulong *table,
+                        __global const struct attention_params *params, __global const uchar *q,
+                        __global const uchar *k, __global const uchar *v, __global float *out,
+                        __global float *lse)
+{
+    struct walk walk = {.params = params, .lane = 0, .lanes = 1};
+    walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;
+    for (ulong i = params->item_first + get_group_id(0); i < params->item_end;
+         i += get_num_groups(0)) {
+        walk.item = rows_item(params, i);
+        walk.row = table;
+        load_queries(&walk, q);
+        start_state(&walk);
+        for (ulong t = 0; t < walk.item.tile_count; ++t) {
+            walk.row = table + t * params->table_row_stride;
+            walk.key = (walk.item.tile_first + t) * BLOCK_N;
+            walk_tile(&walk, k, v);
+        }
+        store_item(&walk, out, lse);
+        walk_rewind(&walk, TABLE_SCOPE_ITEM);
+    }
+}

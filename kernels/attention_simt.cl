@@ -1,0 +1,80 @@
+/* Flash attention forward, a work-group of cooperating items a PE: for GPUs.
+ *
+ *     s = scale x q k^T,  p = exp(s - m_new),  l_new = alpha l + row sum of p,
+ *     acc_new = alpha acc + p v,  out = acc / l,  LSE = m + log l
+ *
+ * Source: FlashAttention-2 (Dao 2023), Algorithm 1.
+ *
+ * Work: global size = PEs x local size, any local size. PE g takes items g, g + PEs, ...
+ *   (rows.clh): a static schedule, and loops of uniform bounds around every barrier.
+ * Inputs: q [batch, q_heads, seq_q, HEAD_DIM], k [batch, kv_heads, seq_kv, HEAD_DIM],
+ *   v [batch, kv_heads, seq_kv, HEAD_DIM_V], stored type, row-major.
+ * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32.
+ * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: steps.clh.
+ *
+ * Every phase is done for all rows before the next: k and s are dead before v is written.
+ */
+
+/* Register block of a work-item: small, so that a tile has work for all of them. */
+#ifndef ROW_BLOCK_MAX
+#define ROW_BLOCK_MAX 4
+#endif
+#ifndef COLUMN_BLOCK
+#define COLUMN_BLOCK 1
+#endif
+#include "steps.clh"
+
+/* Each barrier stands on every path: one that depends on a condition makes PoCL build the rest of
+ * the kernel once for either case. */
+INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global const uchar *v)
+{
+    load_keys(walk, k);
+    arena_barrier(); /* k, and before the first tile q and the starting state */
+    compute_scores(walk);
+    arena_barrier(); /* s, and the reads of k */
+    walk_rewind(walk, TABLE_SCOPE_KEYS);
+    softmax_maximum(walk);
+    arena_barrier(); /* m_new */
+    softmax_rescale(walk);
+    arena_barrier(); /* alpha */
+    softmax_weights(walk);
+    arena_barrier(); /* p, l_new, and the reads of s */
+    walk_rewind(walk, TABLE_SCOPE_SCORES);
+    arena_barrier(); /* the rewound range: v may stand where s and k were */
+    load_values(walk, v);
+    arena_barrier(); /* v */
+    compute_values(walk);
+    arena_barrier(); /* acc_new */
+    keep_state(walk);
+    arena_barrier(); /* m, l, acc, and the reads of v and of the copies' sources */
+    walk_rewind(walk, TABLE_SCOPE_VALUES);
+    walk_rewind(walk, TABLE_SCOPE_TILE);
+    arena_barrier(); /* the rewound ranges: the next tile writes there */
+}
+
+__kernel void attention(__global uchar *arena, __global const ulong *table,
+                        __global const struct attention_params *params, __global const uchar *q,
+                        __global const uchar *k, __global const uchar *v, __global float *out,
+                        __global float *lse)
+{
+    struct walk walk = {.params = params, .lane = (uint)get_local_id(0)};
+    walk.lanes = (uint)get_local_size(0);
+    walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;
+    for (ulong i = params->item_first + get_group_id(0); i < params->item_end;
+         i += get_num_groups(0)) {
+        walk.item = rows_item(params, i);
+        walk.row = table;
+        load_queries(&walk, q);
+        start_state(&walk);
+        arena_barrier(); /* the starting state: an item that walks no tile stores it at once */
+        for (ulong t = 0; t < walk.item.tile_count; ++t) {
+            walk.row = table + t * params->table_row_stride;
+            walk.key = (walk.item.tile_first + t) * BLOCK_N;
+            walk_tile(&walk, k, v);
+        }
+        store_item(&walk, out, lse);
+        arena_barrier(); /* the reads of the state: the next item starts over */
+        walk_rewind(&walk, TABLE_SCOPE_ITEM);
+        arena_barrier(); /* the rewound range: the next item's q */
+    }
+}

@@ -1,0 +1,69 @@
+/* The layout that the host and the kernels share: columns of the offset table and the launch
+ * parameters. C11 and OpenCL C 1.2 both include this file.
+ *
+ * A row of the offset table (ulong cells, bytes from the start of the PE's pool) holds the offset
+ * of each handle in recorded order, then for each scope the range [begin, end) that its end
+ * rewinds, then the range that the rewind between items gives back. Source of the order: the
+ * reference program,
+ *   tile { m_new alpha l_new p  inner { s  inner { k } }  inner { v acc_new  copies } }
+ */
+#ifndef KERNELS_LAYOUT_H
+#define KERNELS_LAYOUT_H
+
+/* Columns: persistent handles, then the tile's temporaries. */
+#define TABLE_Q 0
+#define TABLE_M 1
+#define TABLE_L 2
+#define TABLE_ACC 3
+#define TABLE_M_NEW 4
+#define TABLE_ALPHA 5
+#define TABLE_L_NEW 6
+#define TABLE_P 7
+#define TABLE_S 8
+#define TABLE_K 9
+#define TABLE_V 10
+#define TABLE_ACC_NEW 11
+#define TABLE_HANDLES 12
+
+/* Columns of the rewound ranges: begin at the column, end at the next one. */
+#define TABLE_SCOPE_TILE 12
+#define TABLE_SCOPE_SCORES 14
+#define TABLE_SCOPE_KEYS 16
+#define TABLE_SCOPE_VALUES 18
+#define TABLE_SCOPE_ITEM 20
+#define TABLE_COLUMNS 22
+
+/* A matrix's row pitch, and k's row count, are rounded up to this many elements. */
+#define LAYOUT_PITCH_ELEMS 16
+#define LAYOUT_PITCH(columns)                                                                      \
+    (((columns) + LAYOUT_PITCH_ELEMS - 1) / LAYOUT_PITCH_ELEMS * LAYOUT_PITCH_ELEMS)
+
+#ifdef __OPENCL_VERSION__
+typedef ulong layout_u64;
+typedef long layout_i64;
+#else
+#include <stdint.h>
+typedef uint64_t layout_u64;
+typedef int64_t layout_i64;
+#endif
+
+/* Launch parameters, in global memory: everything a run may change without another build.
+ * All fields are 8 bytes wide, so that both languages lay the struct out alike. */
+struct attention_params {
+    layout_u64 arena_stride;     /* bytes from one PE's pool to the next */
+    layout_u64 arena_shift;      /* bytes from the buffer's start to PE 0's pool */
+    layout_u64 table_row_stride; /* cells from one walked tile's row to the next; 0 = one row */
+    layout_u64 item_first;       /* first item of this launch */
+    layout_u64 item_end;         /* one past its last item */
+    layout_u64 batch;            /* sequences */
+    layout_u64 q_heads;          /* query heads, a multiple of kv_heads */
+    layout_u64 kv_heads;         /* key and value heads */
+    layout_u64 seq_q;            /* queries of a head */
+    layout_u64 seq_kv;           /* keys and values of a head */
+    layout_i64 reach_left;       /* keys visible before the diagonal; -1 = all */
+    layout_i64 reach_right;      /* keys visible after the diagonal; -1 = all; causal: 0 */
+    layout_u64 poison;           /* 1 = fill each rewound range with 0xFF bytes */
+    layout_u64 scale_bits;       /* bits of the f32 that scores are multiplied with, low half */
+};
+
+#endif
