@@ -18,6 +18,13 @@ scratchscope_oclgrind_test(attention_simt_f32 device.attention simt f32 3 small)
 scratchscope_oclgrind_test(attention_simt_f16 device.attention simt f16 4 small)
 scratchscope_test(device.mutations device device/test_mutations.c attention)
 
+# Whole sweeps; sweep_case.c stands between the sweep and two functions of attention.
+foreach(test sweep sweep_pairs)
+    scratchscope_test(device.${test} device device/test_${test}.c bench)
+    target_sources(test_device_${test} PRIVATE device/sweep_case.c)
+    target_link_options(test_device_${test} PRIVATE -Wl,--wrap=attention_check
+                                                    -Wl,--wrap=attention_launch)
+endforeach()
 
 # host/device on a device; test_cold needs none.
 scratchscope_test(device.device device device/test_device.c device)
