@@ -47,3 +47,7 @@ foreach(name tile_program inputs reference) # tests/unit/fail_alloc.h
                         -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
 endforeach()
 
+# host/app, without a device.
+foreach(name ranges options cell_list rows table resume output)
+    scratchscope_test(unit.${name} unit unit/test_${name}.c app)
+endforeach()

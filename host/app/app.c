@@ -1,0 +1,242 @@
+#include "host/app/app.h"
+
+#include "host/app/context.h"
+#include "host/app/interrupt.h"
+#include "host/app/output.h"
+#include "host/app/settings.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char usage[] =
+    "Usage: scratchscope COMMAND [OPTION...]\n"
+    "\n"
+    "How many bytes of scratch memory one processing element needs for S key/value\n"
+    "tiles of attention: never freed (unscoped), one scope a tile (scoped), scopes\n"
+    "within the tile (nested). Where does it stop fitting, is the result still right,\n"
+    "and what does recycling cost in time on this device?\n"
+    "\n"
+    "Commands:\n"
+    "  sweep      run every row on an OpenCL device: check it, measure it, time it\n"
+    "  plan       the same rows from the recorded program alone, with no device\n"
+    "  devices    list the OpenCL devices, and this machine\n"
+    "\n"
+    "scratchscope COMMAND --help lists a command's options.\n"
+    "\n"
+    "  --help     print this help\n"
+    "  --version  print the version\n"
+    "\n"
+    "Exit: 0 done; 1 wrong numbers; 2 usage or bad input; 3 no usable device or an\n"
+    "OpenCL failure; 130 and 143 interrupted by SIGINT and SIGTERM.\n";
+
+static const char sweep_intro[] =
+    "Usage: scratchscope sweep [OPTION...]\n"
+    "\n"
+    "Runs flash attention on an OpenCL device, one row for each S, type and policy.\n"
+    "Each row is first checked against a double-precision reference and its scratch\n"
+    "measured (planned and measured bytes must agree); then it is timed. Policies of\n"
+    "one S are timed in pairs, so that ratios between them can be trusted. A row that\n"
+    "does not fit its pool is a result: it says which temporary of which tile asked\n"
+    "for how much.\n";
+
+static const char sweep_outro[] =
+    "\n"
+    "Google Benchmark's own flags are taken too: --benchmark_filter=REGEX (rows by\n"
+    "name), --benchmark_repetitions=N and --benchmark_min_time=SECONDS (as ours).\n"
+    "\n"
+    "With --output, stdout still gets the table; with several, --format is stdout's.\n"
+    "An interrupted sweep keeps its finished rows; --resume goes on from them.\n"
+    "\n"
+    "Examples:\n"
+    "  scratchscope sweep\n"
+    "  scratchscope sweep --tiles 1:64:x2 --dtype f16,f32 --output sweep.json\n"
+    "  scratchscope sweep --pool grow --tiles 64 --device cpu --format json\n"
+    "\n"
+    "Exit: 0 done, rows that overflow included; 1 wrong numbers; 2 usage or bad input;\n"
+    "3 no usable device or an OpenCL failure; 130, 143 interrupted.\n";
+
+static const char plan_intro[] =
+    "Usage: scratchscope plan [OPTION...]\n"
+    "\n"
+    "The rows of a sweep without a device and without times: footprint, least possible\n"
+    "footprint, overflow, and exact traffic, all from the recorded program.\n";
+
+static const char plan_outro[] =
+    "\n"
+    "--benchmark_filter=REGEX picks rows by name.\n"
+    "\n"
+    "Examples:\n"
+    "  scratchscope plan --tiles 1,16,17,1024\n"
+    "  scratchscope plan --block-m 16:128:x2 --block-n 16:128:x2 --tiles 8 --format csv\n"
+    "\n"
+    "Exit: 0 done, rows that overflow included; 2 usage or bad input.\n";
+
+static const char devices_intro[] =
+    "Usage: scratchscope devices [OPTION...]\n"
+    "\n"
+    "Lists the OpenCL platforms and devices with their limits, what each kernel style\n"
+    "supports there, and this machine's cores and caches. The index is what\n"
+    "sweep --device takes.\n";
+
+static const char devices_outro[] = "\nExit: 0 done; 3 no OpenCL platform or device.\n";
+
+static const struct command_text {
+    const char *intro;
+    const char *outro;
+    int (*run)(const char *program, int argc, char **argv);
+} commands[COMMAND_COUNT] = {
+    [COMMAND_SWEEP] = {sweep_intro, sweep_outro, app_sweep},
+    [COMMAND_PLAN] = {plan_intro, plan_outro, app_plan},
+    [COMMAND_DEVICES] = {devices_intro, devices_outro, app_devices},
+};
+
+/* Errors ------------------------------------------------------------------------------------ */
+
+static int exit_code(enum status status)
+{
+    switch (status) {
+    case STATUS_OK:
+        return APP_DONE;
+    case STATUS_WRONG:
+        return APP_WRONG;
+    case STATUS_NO_DEVICE:
+    case STATUS_OPENCL:
+    case STATUS_NO_SPACE: /* of the device: a pool that overflows is a row */
+        return APP_DEVICE;
+    case STATUS_INTERRUPTED:
+        return 128 + (interrupt_signal() != 0 ? interrupt_signal() : SIGINT);
+    case STATUS_MISUSE:
+    case STATUS_STALE:
+    case STATUS_RANGE:
+    case STATUS_BAD_INPUT:
+    case STATUS_NO_MEMORY:
+    case STATUS_IO:
+        return APP_USAGE;
+    }
+    return APP_USAGE;
+}
+
+static void print_record(const struct status_record *record)
+{
+    (void)fprintf(stderr, "scratchscope: error: %s: %s\n", record->what, record->why);
+    if (record->hint[0] != '\0') {
+        (void)fprintf(stderr, "scratchscope: hint: %s\n", record->hint);
+    }
+    if (record->detail != NULL && record->detail[0] != '\0') {
+        const char *end = record->detail[strlen(record->detail) - 1] == '\n' ? "" : "\n";
+        (void)fprintf(stderr, "%s%s", record->detail, end);
+    }
+}
+
+int app_finish(enum status status)
+{
+    if (status != STATUS_OK && status != STATUS_INTERRUPTED) {
+        print_record(status_last());
+    }
+    status_clear();
+    return exit_code(status);
+}
+
+enum status app_list_devices(struct device_list *list)
+{
+    enum status status = device_list_init(list);
+
+    if (status == STATUS_OK && list->platform_count == 0) {
+        status = STATUS_FAIL(STATUS_NO_DEVICE, "OpenCL",
+                             "no platform is installed here; install one, such as "
+                             "pocl-opencl-icd (apt install pocl-opencl-icd) or your GPU's driver");
+    }
+    return status;
+}
+
+bool app_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && value[0] != '\0') {
+            const char *set = strchr(value, '.');
+            return set != NULL &&
+                   (strncasecmp(set + 1, "UTF-8", 5) == 0 || strncasecmp(set + 1, "UTF8", 4) == 0);
+        }
+    }
+    return false;
+}
+
+/* Help and dispatch ------------------------------------------------------------------------- */
+
+static enum status print_text(const char *text)
+{
+    return output_write(1, "stdout", text, strlen(text));
+}
+
+int app_help(int command)
+{
+    enum status status = STATUS_OK;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+
+    if (file == NULL) {
+        return app_finish(STATUS_FAIL(STATUS_NO_MEMORY, "--help", "no memory left"));
+    }
+    (void)fputs(commands[command].intro, file);
+    settings_help((enum command)command, file);
+    (void)fputs(commands[command].outro, file);
+    if (fclose(file) == 0) {
+        status = print_text(text);
+    }
+    free(text);
+    return app_finish(status);
+}
+
+static int print_version(void)
+{
+    char text[256];
+    const char *commit = context_commit();
+
+    (void)snprintf(text, sizeof text, "scratchscope %s%s%s%s\n", context_version(),
+                   commit[0] != '\0' ? " (" : "", commit, commit[0] != '\0' ? ")" : "");
+    return app_finish(print_text(text));
+}
+
+static enum status refuse_command(const char *name)
+{
+    const char *names[COMMAND_COUNT];
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        names[i] = command_name((enum command)i);
+    }
+    const char *nearest = options_nearest(name, names, COMMAND_COUNT);
+    enum status status =
+        nearest != NULL
+            ? STATUS_FAIL(STATUS_BAD_INPUT, name, "no such command; the nearest one is %s", nearest)
+            : STATUS_FAIL(STATUS_BAD_INPUT, name, "no such command");
+    status_hint("scratchscope --help lists the commands");
+    return status;
+}
+
+int app_main(int argc, char **argv)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        enum status status = STATUS_FAIL(STATUS_BAD_INPUT, "usage", "a command is missing");
+        status_hint("scratchscope --help lists the commands");
+        return app_finish(status);
+    }
+    if (strcmp(argv[1], "--help") == 0) {
+        return app_finish(print_text(usage));
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        return print_version();
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], command_name((enum command)i)) == 0) {
+            return commands[i].run(argv[0], argc - 1, argv + 1);
+        }
+    }
+    return app_finish(refuse_command(argv[1]));
+}

@@ -1,0 +1,308 @@
+#include "host/app/cell_list.h"
+
+#include "host/base/size.h"
+#include "host/scratch/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Axes of the cross, from the outermost to the innermost. */
+enum axis_id {
+    AXIS_BATCH,
+    AXIS_Q_HEADS,
+    AXIS_KV_HEADS,
+    AXIS_SEQ_Q,
+    AXIS_HEAD_DIM,
+    AXIS_HEAD_DIM_V,
+    AXIS_BLOCK_M,
+    AXIS_BLOCK_N,
+    AXIS_DTYPE,
+    AXIS_TILES,
+    AXIS_POLICY,
+};
+
+enum { AXIS_COUNT = 11 };
+
+struct axis {
+    const size_t *values; /* borrowed */
+    size_t count;         /* >= 1 */
+};
+
+/* Stands for "as the query heads" and "as head_dim" on an axis. */
+static const size_t follow = 0;
+
+static const size_t every_policy[POLICY_COUNT] = {POLICY_UNSCOPED, POLICY_SCOPED, POLICY_NESTED};
+
+static struct axis axis_of(const struct ranges *given, const size_t *standard)
+{
+    return given->count > 0 ? (struct axis){given->values, given->count}
+                            : (struct axis){standard, 1};
+}
+
+/* Names ------------------------------------------------------------------------------------- */
+
+static void append(char name[CELL_NAME_BYTES], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(char name[CELL_NAME_BYTES], const char *format, ...)
+{
+    size_t used = strlen(name);
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(name + used, CELL_NAME_BYTES - used, format, arguments);
+    va_end(arguments);
+}
+
+static void append_if(char *name, const char *key, size_t value, size_t standard)
+{
+    if (value != standard) {
+        append(name, "/%s:%zu", key, value);
+    }
+}
+
+/* The shortest decimal that reads back as the same double. */
+static void append_scale(char *name, double scale)
+{
+    char text[40];
+
+    for (int digits = 6; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, scale);
+        if (strtod(text, NULL) == scale) {
+            break;
+        }
+    }
+    append(name, "/scale:%s", text);
+}
+
+static void append_shape(char *name, const struct problem *problem, const struct problem *standard)
+{
+    append_if(name, "head_dim", problem->head_dim, standard->head_dim);
+    append_if(name, "head_dim_v", problem->head_dim_v, problem->head_dim);
+    append_if(name, "seq_q", problem->seq_q, standard->seq_q);
+    append_if(name, "q_heads", problem->q_heads, standard->q_heads);
+    append_if(name, "kv_heads", problem->kv_heads, problem->q_heads);
+    append_if(name, "batch", problem->batch, standard->batch);
+    append_if(name, "block_m", problem->block_m, standard->block_m);
+    append_if(name, "block_n", problem->block_n, standard->block_n);
+}
+
+static void append_mask(char *name, const struct problem *problem)
+{
+    if (problem->causal) {
+        append(name, "/causal:1");
+    }
+    if (problem->window_left >= 0 || problem->window_right >= 0) {
+        append(name, "/window:%lld,%lld", (long long)problem->window_left,
+               (long long)problem->window_right);
+    }
+    if (problem->scale != 0.0) {
+        append_scale(name, problem->scale);
+    }
+}
+
+static void set_name(struct cell *cell, const struct settings *settings)
+{
+    const struct preset *preset = preset_at(settings->preset);
+
+    (void)snprintf(cell->name, sizeof cell->name, "attention/%s/%s/%s/S:%zu", cell->preset,
+                   policy_name(cell->policy), dtype_name(cell->problem.dtype),
+                   size_div_up(cell->problem.seq_kv, cell->problem.block_n));
+    append_shape(cell->name, &cell->problem, &preset->problem);
+    if (cell->pool_grow) {
+        append(cell->name, "/pool:grow");
+    } else {
+        append_if(cell->name, "pool", cell->pool_bytes, preset->pool_bytes);
+    }
+    append_if(cell->name, "pes", settings->pes, 0);
+    if (settings->kernel != SETTINGS_KERNEL_AUTO) {
+        append(cell->name, "/kernel:%s",
+               settings->kernel == SETTINGS_KERNEL_SIMD ? "simd" : "simt");
+    }
+    append_mask(cell->name, &cell->problem);
+}
+
+/* Name without its third part: attention/PRESET/POLICY/rest -> attention/PRESET/rest. */
+void cell_list_group(const struct cell *cell, char group[CELL_NAME_BYTES])
+{
+    const char *policy = strchr(cell->name, '/');
+    policy = policy != NULL ? strchr(policy + 1, '/') : NULL;
+    const char *rest = policy != NULL ? strchr(policy + 1, '/') : NULL;
+
+    if (rest == NULL) {
+        (void)snprintf(group, CELL_NAME_BYTES, "%s", cell->name);
+        return;
+    }
+    (void)snprintf(group, CELL_NAME_BYTES, "%.*s%s", (int)(policy - cell->name), cell->name, rest);
+}
+
+bool cell_list_same_config(const struct cell *a, const struct cell *b)
+{
+    const struct problem *p = &a->problem;
+    const struct problem *q = &b->problem;
+
+    return strcmp(a->preset, b->preset) == 0 && p->batch == q->batch && p->q_heads == q->q_heads &&
+           p->kv_heads == q->kv_heads && p->seq_q == q->seq_q && p->head_dim == q->head_dim &&
+           p->head_dim_v == q->head_dim_v && p->block_m == q->block_m && p->block_n == q->block_n &&
+           p->dtype == q->dtype;
+}
+
+/* Cells ------------------------------------------------------------------------------------- */
+
+static enum status set_problem(const struct settings *settings, const struct preset *preset,
+                               const size_t value[AXIS_COUNT], struct problem *out)
+{
+    *out = preset->problem;
+    out->batch = value[AXIS_BATCH];
+    out->q_heads = value[AXIS_Q_HEADS];
+    out->kv_heads = value[AXIS_KV_HEADS] == follow ? out->q_heads : value[AXIS_KV_HEADS];
+    out->seq_q = value[AXIS_SEQ_Q];
+    out->head_dim = value[AXIS_HEAD_DIM];
+    out->head_dim_v = value[AXIS_HEAD_DIM_V] == follow ? out->head_dim : value[AXIS_HEAD_DIM_V];
+    out->block_m = value[AXIS_BLOCK_M];
+    out->block_n = value[AXIS_BLOCK_N];
+    out->dtype = (enum dtype)value[AXIS_DTYPE];
+    out->causal = settings->causal;
+    out->window_left = settings->window.left;
+    out->window_right = settings->window.right;
+    out->scale = settings->scale;
+    if (preset->tiles != NULL && !size_mul(value[AXIS_TILES], out->block_n, &out->seq_kv)) {
+        return STATUS_FAIL(STATUS_RANGE, "--tiles", "%zu tiles of %zu keys are too many to count",
+                           value[AXIS_TILES], out->block_n);
+    }
+    return problem_validate(out);
+}
+
+static enum status set_cell(const struct settings *settings, const size_t value[AXIS_COUNT],
+                            struct cell *cell)
+{
+    const struct preset *preset = preset_at(settings->preset);
+
+    *cell = (struct cell){
+        .preset = preset->name,
+        .policy = (enum policy)value[AXIS_POLICY],
+        .pes = settings->pes,
+        .pool_bytes = settings->pool.bytes != 0 ? settings->pool.bytes : preset->pool_bytes,
+        .pool_grow = settings->pool.grow,
+        .alignment = ARENA_DEFAULT_ALIGNMENT,
+        .poison = settings->poison,
+    };
+    enum status status = set_problem(settings, preset, value, &cell->problem);
+    if (status == STATUS_OK) {
+        set_name(cell, settings);
+    }
+    return status;
+}
+
+/* Moves on to the next combination; false after the last. */
+static bool next(size_t index[AXIS_COUNT], const struct axis axes[AXIS_COUNT])
+{
+    for (size_t i = AXIS_COUNT; i-- > 0;) {
+        if (++index[i] < axes[i].count) {
+            return true;
+        }
+        index[i] = 0;
+    }
+    return false;
+}
+
+static enum status count_cells(const struct axis axes[AXIS_COUNT], size_t *out)
+{
+    *out = 1;
+    for (size_t i = 0; i < AXIS_COUNT; i++) {
+        if (!size_mul(*out, axes[i].count, out) || *out > CELL_LIST_MAX) {
+            return STATUS_FAIL(STATUS_BAD_INPUT, "lists", "they cross to more than %d rows",
+                               CELL_LIST_MAX);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status cross(const struct settings *settings, const struct axis axes[AXIS_COUNT],
+                         struct cell_list *out)
+{
+    enum status status = STATUS_OK;
+    size_t index[AXIS_COUNT] = {0};
+    size_t value[AXIS_COUNT];
+    size_t count = 0;
+
+    STATUS_TRY(count_cells(axes, &count));
+    out->cells = calloc(count, sizeof *out->cells);
+    if (out->cells == NULL) {
+        status = STATUS_FAIL(STATUS_NO_MEMORY, "rows", "no memory for %zu", count);
+        goto out;
+    }
+    do {
+        for (size_t i = 0; i < AXIS_COUNT; i++) {
+            value[i] = axes[i].values[index[i]];
+        }
+        STATUS_TRY(set_cell(settings, value, &out->cells[out->count]));
+        out->count++;
+    } while (next(index, axes));
+out:
+    return status;
+}
+
+enum status cell_list_init(const struct settings *settings, struct cell_list *out)
+{
+    enum status status = STATUS_OK;
+    const struct preset *preset = preset_at(settings->preset);
+    const struct problem *standard = &preset->problem;
+    const size_t dtype = standard->dtype;
+    struct ranges tiles = {0};
+
+    *out = (struct cell_list){0};
+    if (settings->tiles.count == 0 && preset->tiles != NULL) {
+        STATUS_TRY(ranges_parse("--tiles", preset->tiles, 1, &tiles));
+    }
+    const struct axis axes[AXIS_COUNT] = {
+        [AXIS_BATCH] = axis_of(&settings->batch, &standard->batch),
+        [AXIS_Q_HEADS] = axis_of(&settings->q_heads, &standard->q_heads),
+        [AXIS_KV_HEADS] = axis_of(&settings->kv_heads, &follow),
+        [AXIS_SEQ_Q] = axis_of(&settings->seq_q, &standard->seq_q),
+        [AXIS_HEAD_DIM] = axis_of(&settings->head_dim, &standard->head_dim),
+        [AXIS_HEAD_DIM_V] = axis_of(&settings->head_dim_v, &follow),
+        [AXIS_BLOCK_M] = axis_of(&settings->block_m, &standard->block_m),
+        [AXIS_BLOCK_N] = axis_of(&settings->block_n, &standard->block_n),
+        [AXIS_DTYPE] = axis_of(&settings->dtypes, &dtype),
+        [AXIS_TILES] = axis_of(settings->tiles.count > 0 ? &settings->tiles : &tiles, &follow),
+        [AXIS_POLICY] = settings->policies.count > 0
+                            ? (struct axis){settings->policies.values, settings->policies.count}
+                            : (struct axis){every_policy, POLICY_COUNT},
+    };
+    STATUS_TRY(cross(settings, axes, out));
+out:
+    ranges_fini(&tiles);
+    if (status != STATUS_OK) {
+        cell_list_fini(out);
+    }
+    return status;
+}
+
+void cell_list_fini(struct cell_list *list)
+{
+    free(list->cells);
+    *list = (struct cell_list){0};
+}
+
+void cell_list_filter(struct cell_list *list, bool (*keep)(const char *name))
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (keep(list->cells[i].name)) {
+            list->cells[kept++] = list->cells[i];
+        }
+    }
+    list->count = kept;
+}
+
+void cell_list_place(struct cell_list *list, enum kernel_style style, size_t pes)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        list->cells[i].style = style;
+        list->cells[i].pes = pes;
+    }
+}

@@ -1,0 +1,40 @@
+/* The cells that a command line asks for: every list crossed with every other.
+ *
+ * Order: batch, heads, shapes, blocks and type outside, then S, then the policy innermost, so that
+ * the cells of one group (bench/cells.h) are neighbours.
+ *
+ * A cell's name is attention/PRESET/POLICY/DTYPE/S:n, then "/setting:value" for each setting that
+ * is not the preset's, in a fixed order. n is the number of tiles in seq_kv; what is walked under
+ * a mask may be less. No two cells of a list share a name.
+ */
+#ifndef HOST_APP_CELL_LIST_H
+#define HOST_APP_CELL_LIST_H
+
+#include "bench/cells.h"
+#include "host/app/settings.h"
+
+enum { CELL_LIST_MAX = 10000 };
+
+struct cell_list {
+    struct cell *cells; /* owned; pes 0 and style simd until cell_list_place */
+    size_t count;       /* 1..CELL_LIST_MAX */
+};
+
+/* STATUS_BAD_INPUT: too many cells, or a problem that is refused (problem_validate);
+ * STATUS_RANGE: seq_kv wraps. Every cell is checked before any is run. */
+enum status cell_list_init(const struct settings *settings, struct cell_list *out) STATUS_MUST_USE;
+void cell_list_fini(struct cell_list *list);
+
+/* Leaves only the cells for which `keep` says yes, in order. */
+void cell_list_filter(struct cell_list *list, bool (*keep)(const char *name));
+
+/* Sets kernel style and PEs of every cell. */
+void cell_list_place(struct cell_list *list, enum kernel_style style, size_t pes);
+
+/* The part of a name that the cells of one group share: without its policy. */
+void cell_list_group(const struct cell *cell, char group[CELL_NAME_BYTES]);
+
+/* Whether two cells are of one configuration: all but S and policy equal. */
+bool cell_list_same_config(const struct cell *a, const struct cell *b);
+
+#endif

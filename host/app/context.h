@@ -1,0 +1,40 @@
+/* The `context` of a results file: Google Benchmark's keys, and what else must be known to compare
+ * two files: versions, device, PEs, machine and settings. */
+#ifndef HOST_APP_CONTEXT_H
+#define HOST_APP_CONTEXT_H
+
+#include "host/app/results.h"
+#include "host/device/topology.h"
+
+#include <jansson.h>
+
+/* Of the JSON that this version writes; raised when a key changes its meaning. */
+enum { CONTEXT_SCHEMA_VERSION = 1 };
+
+struct context {
+    const char *executable;            /* argv[0] */
+    const struct device_info *device;  /* NULL in a plan */
+    const struct topology *topology;   /* NULL in a plan */
+    size_t pes;                        /* 0 = not known */
+    const struct sweep_options *sweep; /* NULL in a plan */
+    bool poison;                       /* */
+};
+
+/* A new reference; STATUS_NO_MEMORY. */
+enum status context_json(const struct context *context, const struct results *results,
+                         json_t **out) STATUS_MUST_USE;
+
+/* "0.1.0", and the commit that was configured; "" = unknown. */
+const char *context_version(void);
+const char *context_commit(void);
+
+/* JSON values: a text is made valid UTF-8, what is not finite becomes null, sizes above the
+ * largest JSON integer become reals. NULL = no memory. */
+json_t *context_text(const char *text);
+json_t *context_size(size_t size);
+json_t *context_real(double real);
+
+/* The machine, as JSON; NULL = no memory. */
+json_t *context_topology(const struct topology *topology);
+
+#endif

@@ -1,0 +1,354 @@
+#include "host/app/output.h"
+
+#include "host/base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TEMPORARY_BYTES = 4096 + 16 };
+
+/* Share of a sweep's time that rewriting a large file may take: 1 / 20. */
+#define REWRITE_PAUSE 20.0
+
+static double clock_s(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static enum status fail_io(const char *path, const char *what)
+{
+    int code = errno;
+
+    return status_record(STATUS_IO, code, NULL, __FILE__, __LINE__, path, "%s: %s", what,
+                         strerror(code));
+}
+
+/* Formats ----------------------------------------------------------------------------------- */
+
+enum format outputs_stdout_format(const struct settings *settings)
+{
+    return settings->format == FORMAT_COUNT || settings->outputs.count == 1
+               ? FORMAT_TABLE
+               : (enum format)settings->format;
+}
+
+/* "-" and a file that is stdout already get the format of --format, as stdout would. */
+static enum status choose_format(const struct settings *settings, const char *path, bool is_stdout,
+                                 enum format *out)
+{
+    bool given = settings->format != FORMAT_COUNT;
+
+    *out = given ? (enum format)settings->format : FORMAT_TABLE;
+    if ((given && settings->outputs.count == 1) || is_stdout || format_of_path(path, out)) {
+        return STATUS_OK;
+    }
+    enum status status =
+        STATUS_FAIL(STATUS_BAD_INPUT, "--output", "the name '%s' does not tell a format", path);
+    status_hint("use a name in .json, .csv, .md or .txt, or with one --output say --format");
+    return status;
+}
+
+/* Opening ----------------------------------------------------------------------------------- */
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether `path` is what stdout is. */
+static bool names_stdout(const char *path)
+{
+    struct stat own;
+    struct stat other;
+
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+           (fstat(STDOUT_FILENO, &own) == 0 && stat(path, &other) == 0 && same_file(&own, &other));
+}
+
+/* Creates the temporary file beside the target; its name goes to `name`. -1 on failure. */
+static int open_temporary(const struct output *output, char name[TEMPORARY_BYTES])
+{
+    struct text text = text_begin(name, TEMPORARY_BYTES);
+
+    text_add(&text, "%s.XXXXXX", output->target);
+    if (text.cut) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = mkstemp(name);
+    if (fd >= 0) {
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        (void)fchmod(fd, (mode_t)output->mode);
+    }
+    return fd;
+}
+
+static unsigned new_file_mode(void)
+{
+    mode_t mask = umask(0);
+
+    (void)umask(mask);
+    return 0666U & ~(unsigned)mask;
+}
+
+/* Shows that the file could be written, and leaves it as it is. */
+static enum status probe(const struct output *output, bool exists)
+{
+    char name[TEMPORARY_BYTES];
+
+    if (exists && access(output->target, W_OK) != 0) {
+        return fail_io(output->path, "cannot be written");
+    }
+    int fd = open_temporary(output, name);
+    if (fd < 0) {
+        return fail_io(output->path, "cannot be written: no file can be made beside it");
+    }
+    (void)close(fd);
+    (void)unlink(name);
+    return STATUS_OK;
+}
+
+static enum status open_stream(struct output *output, bool is_stdout)
+{
+    int fd = is_stdout ? dup(STDOUT_FILENO) : open(output->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return fail_io(output->path, "cannot be opened");
+    }
+    output->stream = fd;
+    return STATUS_OK;
+}
+
+static enum status open_regular(struct output *output, const struct stat *info)
+{
+    output->mode = info != NULL ? (unsigned)info->st_mode & 07777U : new_file_mode();
+    output->target = info != NULL ? realpath(output->path, NULL) : strdup(output->path);
+    if (output->target == NULL) {
+        return fail_io(output->path, "cannot be resolved");
+    }
+    return probe(output, info != NULL);
+}
+
+static enum status open_output(struct output *output, bool is_stdout)
+{
+    struct stat info;
+
+    if (is_stdout) {
+        return open_stream(output, true);
+    }
+    if (stat(output->path, &info) != 0) {
+        return errno == ENOENT ? open_regular(output, NULL)
+                               : fail_io(output->path, "cannot be written");
+    }
+    if (S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return fail_io(output->path, "cannot be written");
+    }
+    return S_ISREG(info.st_mode) ? open_regular(output, &info) : open_stream(output, false);
+}
+
+static enum status refuse_twice(const struct outputs *outputs, const char *path)
+{
+    struct stat own;
+    struct stat other;
+    bool exists = stat(path, &own) == 0;
+
+    for (size_t i = 0; i < outputs->count; i++) {
+        const char *earlier = outputs->items[i].path;
+        if (strcmp(earlier, path) == 0 ||
+            (exists && stat(earlier, &other) == 0 && same_file(&own, &other))) {
+            return STATUS_FAIL(STATUS_BAD_INPUT, "--output", "'%s' is given twice", path);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status add_output(const struct settings *settings, const char *path,
+                              struct outputs *out)
+{
+    enum status status = STATUS_OK;
+    bool is_stdout = names_stdout(path);
+    enum format format = FORMAT_TABLE;
+
+    STATUS_TRY(refuse_twice(out, path));
+    STATUS_TRY(choose_format(settings, path, is_stdout, &format));
+    struct output *output = &out->items[out->count++];
+    *output = (struct output){.path = strdup(path), .stream = -1, .format = format};
+    if (output->path == NULL) {
+        status = STATUS_FAIL(STATUS_NO_MEMORY, "--output", "no memory left");
+        goto out;
+    }
+    out->takes_stdout = out->takes_stdout || is_stdout;
+    STATUS_TRY(open_output(output, is_stdout));
+out:
+    return status;
+}
+
+enum status outputs_open(const struct settings *settings, struct outputs *out)
+{
+    enum status status = STATUS_OK;
+
+    *out = (struct outputs){.count = 0};
+    for (size_t i = 0; i < settings->outputs.count; i++) {
+        STATUS_TRY(add_output(settings, settings->outputs.values[i], out));
+    }
+out:
+    if (status != STATUS_OK) {
+        outputs_close(out);
+    }
+    return status;
+}
+
+void outputs_close(struct outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct output *output = &outputs->items[i];
+        if (output->stream >= 0) {
+            (void)close(output->stream);
+        }
+        free(output->path);
+        free(output->target);
+    }
+    *outputs = (struct outputs){.count = 0};
+}
+
+const char *outputs_json_path(const struct outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        if (outputs->items[i].format == FORMAT_JSON && outputs->items[i].target != NULL) {
+            return outputs->items[i].target;
+        }
+    }
+    return NULL;
+}
+
+/* Writing ----------------------------------------------------------------------------------- */
+
+enum status output_write(int fd, const char *name, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t wrote = write(fd, bytes, length);
+        if (wrote < 0 && errno == EINTR) {
+            continue;
+        }
+        if (wrote < 0) {
+            return errno == EPIPE ? STATUS_OK : fail_io(name, "could not be written");
+        }
+        bytes += wrote;
+        length -= (size_t)wrote;
+    }
+    return STATUS_OK;
+}
+
+/* The report as text, on the heap, so that one write tells whether all of it arrived. */
+static enum status render(const struct report *report, enum format format, char **bytes,
+                          size_t *length)
+{
+    *bytes = NULL;
+    *length = 0;
+    FILE *file = open_memstream(bytes, length);
+    if (file == NULL) {
+        return STATUS_FAIL(STATUS_NO_MEMORY, "results", "no memory to write them");
+    }
+    enum status status = write_report(report, format, file);
+    bool failed = ferror(file) != 0;
+    if ((fclose(file) != 0 || failed) && status == STATUS_OK) {
+        status = STATUS_FAIL(STATUS_NO_MEMORY, "results", "no memory to write them");
+    }
+    return status;
+}
+
+static enum status write_to(int fd, const char *name, const struct report *report,
+                            enum format format)
+{
+    enum status status = STATUS_OK;
+    char *bytes = NULL;
+    size_t length = 0;
+
+    STATUS_TRY(render(report, format, &bytes, &length));
+    STATUS_TRY(output_write(fd, name, bytes, length));
+out:
+    free(bytes);
+    return status;
+}
+
+static enum status replace_file(const struct output *output, const struct report *report)
+{
+    enum status status = STATUS_OK;
+    char name[TEMPORARY_BYTES];
+    int fd = open_temporary(output, name);
+
+    if (fd < 0) {
+        return fail_io(output->path, "could not be written");
+    }
+    status = write_to(fd, output->path, report, output->format);
+    if (close(fd) != 0 && status == STATUS_OK) {
+        status = fail_io(output->path, "could not be written");
+    }
+    STATUS_TRY(status);
+    if (rename(name, output->target) != 0) {
+        status = fail_io(output->path, "could not be replaced");
+    }
+out:
+    if (status != STATUS_OK) {
+        (void)unlink(name);
+    }
+    return status;
+}
+
+static enum status write_file(struct output *output, const struct report *report)
+{
+    double start = clock_s();
+    enum status status = replace_file(output, report);
+
+    output->wrote_at_s = clock_s();
+    output->write_s = output->wrote_at_s - start;
+    return status;
+}
+
+static bool waits(const struct output *output)
+{
+    return output->wrote_at_s > 0.0 &&
+           clock_s() - output->wrote_at_s < REWRITE_PAUSE * output->write_s;
+}
+
+enum status outputs_update(struct outputs *outputs, const struct report *report)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct output *output = &outputs->items[i];
+        if (output->target != NULL && !waits(output)) {
+            STATUS_TRY(write_file(output, report));
+        }
+    }
+out:
+    return status;
+}
+
+enum status outputs_finish(struct outputs *outputs, const struct report *report, enum format format)
+{
+    enum status first = STATUS_OK;
+
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct output *output = &outputs->items[i];
+        enum status status = output->target != NULL
+                                 ? write_file(output, report)
+                                 : write_to(output->stream, output->path, report, output->format);
+        first = first == STATUS_OK ? status : first;
+    }
+    if (!outputs->takes_stdout) {
+        enum status status = write_to(STDOUT_FILENO, "stdout", report, format);
+        first = first == STATUS_OK ? status : first;
+    }
+    return first;
+}

@@ -1,0 +1,56 @@
+/* Files that results go to.
+ *
+ * A regular or new file is written as rows finish, and is never torn: the whole results go to a
+ * temporary file beside it, which then takes its name. Anything else (a terminal, a pipe,
+ * /dev/full) is opened at the start and written once, at the end.
+ */
+#ifndef HOST_APP_OUTPUT_H
+#define HOST_APP_OUTPUT_H
+
+#include "host/app/settings.h"
+#include "host/app/writers.h"
+
+struct output {
+    char *path;         /* what the user gave, owned */
+    char *target;       /* the regular file's own path, links followed, owned; NULL = a stream */
+    int stream;         /* descriptor, open for the one write at the end; -1 for a file */
+    enum format format; /* */
+    unsigned mode;      /* permissions of the file */
+    double wrote_at_s;  /* when the last write ended, monotonic; 0 = never written */
+    double write_s;     /* what it took */
+};
+
+struct outputs {
+    struct output items[OPTIONS_MAX_TEXTS];
+    size_t count;
+    bool takes_stdout; /* one of them is stdout itself */
+};
+
+/* Opens every --output of the settings and shows that it can be written, without changing any
+ * regular file. STATUS_BAD_INPUT: no format, the same file twice; STATUS_IO: it cannot be written.
+ * On failure *out is empty. */
+enum status outputs_open(const struct settings *settings, struct outputs *out) STATUS_MUST_USE;
+
+/* Writes what is there so far to the regular files. A file whose last write took a while waits
+ * until twenty times that has passed. STATUS_IO: the first that failed; its file is as it was. */
+enum status outputs_update(struct outputs *outputs, const struct report *report) STATUS_MUST_USE;
+
+/* The end: writes everything to all of them, and prints it to stdout in `format` unless one of them
+ * is stdout. Goes on after a failure, and returns the first. */
+enum status outputs_finish(struct outputs *outputs, const struct report *report,
+                           enum format format) STATUS_MUST_USE;
+
+void outputs_close(struct outputs *outputs);
+
+/* The first file in JSON, for --resume; NULL if there is none. */
+const char *outputs_json_path(const struct outputs *outputs);
+
+/* Writes bytes to a descriptor; `name` is what errors call it. A reader that has gone away (EPIPE,
+ * with SIGPIPE ignored) is no failure. STATUS_IO. */
+enum status output_write(int fd, const char *name, const char *bytes,
+                         size_t length) STATUS_MUST_USE;
+
+/* The format of stdout: the table, unless --format is there for it. */
+enum format outputs_stdout_format(const struct settings *settings);
+
+#endif

@@ -1,0 +1,384 @@
+#include "host/app/settings.h"
+
+#include "host/base/dtype.h"
+#include "host/scratch/arena.h"
+
+#include <stddef.h>
+
+#define FOR_SWEEP (1U << COMMAND_SWEEP)
+#define FOR_PLAN (1U << COMMAND_PLAN)
+#define FOR_DEVICES (1U << COMMAND_DEVICES)
+#define FOR_CELLS (FOR_SWEEP | FOR_PLAN)
+
+#define AT(member) offsetof(struct settings, member)
+
+static const char *const command_names[COMMAND_COUNT] = {"sweep", "plan", "devices"};
+
+static const char section_problem[] = "Problem (a LIST is 1,2,4:64:x2 or 1:9:+2; lists cross):";
+static const char section_mask[] = "Mask:";
+static const char section_memory[] = "Scratch:";
+static const char section_device[] = "Where it runs:";
+static const char section_timing[] = "Check and timing:";
+static const char section_results[] = "Results:";
+
+/* The one table: parsing, --help and error texts come from it. */
+static const struct option options[] = {
+    {.name = "preset",
+     .type = OPTION_WORD,
+     .commands = FOR_CELLS,
+     .offset = AT(preset),
+     .words = PRESET_WORDS,
+     .section = section_problem,
+     .argument = "NAME",
+     .standard = "cap16",
+     .help = "cap16: 4 heads, head_dim 128, seq_q 128, blocks 32 x 64, seq_kv = S x block_n. "
+             "square4096: 4 heads, head_dim 128, seq_q = seq_kv = 4096, blocks 128 x 128"},
+    {.name = "tiles",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(tiles),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "cap16: 1,2,4,8,16,17,32:1024:x2",
+     .help = "tile counts S; seq_kv = S x block_n. Not with square4096, whose seq_kv is fixed"},
+    {.name = "policy",
+     .type = OPTION_WORDS,
+     .commands = FOR_CELLS,
+     .offset = AT(policies),
+     .words = "unscoped|scoped|nested",
+     .section = section_problem,
+     .argument = "NAME,...",
+     .standard = "unscoped,scoped,nested",
+     .help = "which scopes count: none, the tile's, all"},
+    {.name = "dtype",
+     .type = OPTION_WORDS,
+     .commands = FOR_SWEEP,
+     .offset = AT(dtypes),
+     .words = "f32|f16|bf16|f8|i8",
+     .section = section_problem,
+     .argument = "NAME,...",
+     .standard = "f16",
+     .help = "storage of q, k, v and p: f16, f32"},
+    {.name = "dtype",
+     .type = OPTION_WORDS,
+     .commands = FOR_PLAN,
+     .offset = AT(dtypes),
+     .words = "f32|f16|bf16|f8|i8",
+     .section = section_problem,
+     .argument = "NAME,...",
+     .standard = "f16",
+     .help = "storage of q, k, v and p: f16, f32, bf16, f8, i8"},
+    {.name = "block-m",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(block_m),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "32; square4096: 128",
+     .help = "query rows of an item"},
+    {.name = "block-n",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(block_n),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "64; square4096: 128",
+     .help = "keys and values of a tile"},
+    {.name = "head-dim",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(head_dim),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "128",
+     .help = "columns of q and k"},
+    {.name = "head-dim-v",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(head_dim_v),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "as head-dim",
+     .help = "columns of v and of the result"},
+    {.name = "seq-q",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(seq_q),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "128; square4096: 4096",
+     .help = "queries of a head"},
+    {.name = "q-heads",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(q_heads),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "4",
+     .help = "query heads"},
+    {.name = "kv-heads",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(kv_heads),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "as q-heads",
+     .help = "key and value heads; must divide the query heads"},
+    {.name = "batch",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(batch),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "1",
+     .help = "sequences"},
+    {.name = "causal",
+     .type = OPTION_FLAG,
+     .commands = FOR_CELLS,
+     .offset = AT(causal),
+     .section = section_mask,
+     .help = "hide keys after the query's own, aligned at the bottom right"},
+    {.name = "window",
+     .type = OPTION_WINDOW,
+     .commands = FOR_CELLS,
+     .offset = AT(window),
+     .section = section_mask,
+     .argument = "LEFT,RIGHT",
+     .standard = "-1,-1",
+     .help = "keys visible before and after the query's own; -1 = all"},
+    {.name = "scale",
+     .type = OPTION_FACTOR,
+     .commands = FOR_CELLS,
+     .offset = AT(scale),
+     .section = section_mask,
+     .argument = "X",
+     .standard = "1 / sqrt(head_dim)",
+     .help = "factor of the scores"},
+    {.name = "pool",
+     .type = OPTION_POOL,
+     .commands = FOR_CELLS,
+     .offset = AT(pool),
+     .minimum = ARENA_DEFAULT_ALIGNMENT,
+     .section = section_memory,
+     .argument = "SIZE|grow",
+     .standard = "1MiB",
+     .help = "scratch bytes of one PE, 128 or more. grow: what each row needs, so that unscoped "
+             "can be timed past its cap"},
+    {.name = "pes",
+     .type = OPTION_COUNT,
+     .commands = FOR_SWEEP,
+     .offset = AT(pes),
+     .words = "auto",
+     .minimum = 1,
+     .section = section_device,
+     .argument = "auto|N",
+     .standard = "auto",
+     .help = "processing elements: work-groups, each with a pool of its own. auto: one a core on "
+             "a CPU, two a compute unit elsewhere, as far as their pools can be allocated"},
+    {.name = "pes",
+     .type = OPTION_COUNT,
+     .commands = FOR_PLAN,
+     .offset = AT(pes),
+     .words = "auto",
+     .minimum = 1,
+     .section = section_device,
+     .argument = "auto|N",
+     .standard = "auto",
+     .help = "processing elements; auto leaves it open, as a plan knows no device"},
+    {.name = "device",
+     .type = OPTION_TEXT,
+     .commands = FOR_SWEEP,
+     .offset = AT(device),
+     .section = section_device,
+     .argument = "INDEX|cpu|gpu|NAME",
+     .standard = "the first GPU, else the first CPU",
+     .help = "index, type or part of the name; `scratchscope devices` lists them"},
+    {.name = "kernel",
+     .type = OPTION_WORD,
+     .commands = FOR_CELLS,
+     .offset = AT(kernel),
+     .words = "auto|simd|simt",
+     .section = section_device,
+     .argument = "auto|simd|simt",
+     .standard = "auto",
+     .help = "simd: one work-item a PE, for CPUs; simt: cooperating work-items, for GPUs"},
+    {.name = "poison",
+     .type = OPTION_FLAG,
+     .commands = FOR_SWEEP,
+     .offset = AT(poison),
+     .section = section_timing,
+     .help = "check once more with every freed range filled with 0xFF bytes: the result must stay "
+             "the same bit for bit"},
+    {.name = "repetitions",
+     .type = OPTION_COUNT,
+     .commands = FOR_SWEEP,
+     .offset = AT(repetitions),
+     .minimum = 1,
+     .maximum = 100000,
+     .section = section_timing,
+     .argument = "N",
+     .standard = "3",
+     .help = "timed repetitions of each row"},
+    {.name = "min-time",
+     .type = OPTION_SECONDS,
+     .commands = FOR_SWEEP,
+     .offset = AT(min_time_s),
+     .section = section_timing,
+     .argument = "SECONDS",
+     .standard = "0.05",
+     .help = "least time of one repetition: 0.5, 0.5s, 20ms"},
+    {.name = "seed",
+     .type = OPTION_COUNT,
+     .commands = FOR_SWEEP,
+     .offset = AT(seed),
+     .section = section_timing,
+     .argument = "N",
+     .standard = "1",
+     .help = "of the random inputs and of the intervals of ratios"},
+    {.name = "format",
+     .type = OPTION_WORD,
+     .commands = FOR_CELLS,
+     .offset = AT(format),
+     .words = FORMAT_WORDS,
+     .section = section_results,
+     .argument = FORMAT_WORDS,
+     .standard = "table",
+     .help = "of stdout; with one --output, of that file instead, and stdout gets the table"},
+    {.name = "format",
+     .type = OPTION_WORD,
+     .commands = FOR_DEVICES,
+     .offset = AT(format),
+     .words = "table|json",
+     .section = section_results,
+     .argument = "table|json",
+     .standard = "table",
+     .help = "of the listing"},
+    {.name = "output",
+     .type = OPTION_TEXTS,
+     .commands = FOR_CELLS,
+     .offset = AT(outputs),
+     .section = section_results,
+     .argument = "FILE",
+     .help = "write the results to FILE as rows finish: .json, .csv, .md, .txt. May be repeated. "
+             "- is stdout"},
+    {.name = "resume",
+     .type = OPTION_FLAG,
+     .commands = FOR_SWEEP,
+     .offset = AT(resume),
+     .section = section_results,
+     .help = "keep the rows that the JSON --output file has, and measure the missing ones"},
+    {.name = "force",
+     .type = OPTION_FLAG,
+     .commands = FOR_SWEEP,
+     .offset = AT(force),
+     .section = section_results,
+     .help = "resume even a file of another device, version or setting"},
+};
+
+static const struct option_table table = {
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+    .commands = command_names,
+};
+
+const char *command_name(enum command command)
+{
+    return command_names[command];
+}
+
+void settings_help(enum command command, FILE *file)
+{
+    options_help(&table, command, file);
+}
+
+static struct settings settings_default(void)
+{
+    return (struct settings){
+        .window = {.left = -1, .right = -1},
+        .seed = 1,
+        .format = FORMAT_COUNT,
+    };
+}
+
+void settings_fini(struct settings *settings)
+{
+    ranges_fini(&settings->tiles);
+    ranges_fini(&settings->policies);
+    ranges_fini(&settings->dtypes);
+    ranges_fini(&settings->block_m);
+    ranges_fini(&settings->block_n);
+    ranges_fini(&settings->head_dim);
+    ranges_fini(&settings->head_dim_v);
+    ranges_fini(&settings->seq_q);
+    ranges_fini(&settings->q_heads);
+    ranges_fini(&settings->kv_heads);
+    ranges_fini(&settings->batch);
+    *settings = settings_default();
+}
+
+static enum status check_dtypes(const struct ranges *dtypes)
+{
+    for (size_t i = 0; i < dtypes->count; i++) {
+        enum dtype dtype = (enum dtype)dtypes->values[i];
+        if (!dtype_has_kernel(dtype)) {
+            enum status status =
+                STATUS_FAIL(STATUS_BAD_INPUT, "--dtype",
+                            "no kernel stores %s yet; sweep takes f16 and f32", dtype_name(dtype));
+            status_hint("scratchscope plan --dtype %s tells its footprint", dtype_name(dtype));
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status check_resume(const struct settings *settings)
+{
+    if (settings->force && !settings->resume) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "--force", "it goes with --resume alone");
+    }
+    if (settings->resume && settings->outputs.count == 0) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "--resume",
+                           "it needs the JSON file to go on with: --output FILE.json");
+    }
+    return STATUS_OK;
+}
+
+static enum status check(enum command command, const struct settings *settings)
+{
+    enum status status = STATUS_OK;
+    const struct preset *preset = preset_at(settings->preset);
+
+    if (preset->tiles == NULL && settings->tiles.count > 0) {
+        status = STATUS_FAIL(STATUS_BAD_INPUT, "--tiles",
+                             "preset %s fixes seq_kv = %zu, so that S = seq_kv / block_n",
+                             preset->name, preset->problem.seq_kv);
+        status_hint("change S by --block-n, or take --preset cap16");
+        goto out;
+    }
+    if (command == COMMAND_SWEEP) {
+        STATUS_TRY(check_dtypes(&settings->dtypes));
+    }
+    STATUS_TRY(check_resume(settings));
+out:
+    return status;
+}
+
+enum status settings_parse(enum command command, int argc, char **argv, struct settings *out,
+                           bool *help)
+{
+    *out = settings_default();
+    enum status status = options_parse(&table, command, argc, argv, out, help);
+    if (status == STATUS_OK && !*help) {
+        status = check(command, out);
+    }
+    return status;
+}

@@ -1,0 +1,59 @@
+/* What the command line asks for: the option table of all commands, and its result. */
+#ifndef HOST_APP_SETTINGS_H
+#define HOST_APP_SETTINGS_H
+
+#include "host/app/format.h"
+#include "host/app/options.h"
+#include "host/app/preset.h"
+
+enum command { COMMAND_SWEEP, COMMAND_PLAN, COMMAND_DEVICES };
+
+enum { COMMAND_COUNT = 3 };
+
+const char *command_name(enum command command);
+
+/* `kernel` of settings. */
+enum { SETTINGS_KERNEL_AUTO, SETTINGS_KERNEL_SIMD, SETTINGS_KERNEL_SIMT };
+
+/* Lists are empty where the option was not given: the preset's value counts. */
+struct settings {
+    size_t preset;                /* index, preset_at */
+    struct ranges tiles;          /* S */
+    struct ranges policies;       /* enum policy */
+    struct ranges dtypes;         /* enum dtype */
+    struct ranges block_m;        /* */
+    struct ranges block_n;        /* */
+    struct ranges head_dim;       /* */
+    struct ranges head_dim_v;     /* empty = as head_dim */
+    struct ranges seq_q;          /* */
+    struct ranges q_heads;        /* */
+    struct ranges kv_heads;       /* empty = as q_heads */
+    struct ranges batch;          /* */
+    struct options_pool pool;     /* all 0 = the preset's */
+    size_t pes;                   /* 0 = auto */
+    size_t kernel;                /* SETTINGS_KERNEL_ */
+    bool causal;                  /* */
+    struct options_window window; /* -1,-1 = none */
+    double scale;                 /* 0 = 1 / sqrt(head_dim) */
+    bool poison;                  /* */
+    const char *device;           /* NULL = automatic; borrowed from argv */
+    size_t repetitions;           /* 0 = not given */
+    double min_time_s;            /* 0 = not given */
+    size_t seed;                  /* */
+    size_t format;                /* enum format; FORMAT_COUNT = not given */
+    struct options_texts outputs; /* borrowed from argv */
+    bool resume;                  /* */
+    bool force;                   /* */
+};
+
+/* Parses argv[1..argc) and checks what one option alone cannot: presets that fix S, types without
+ * a kernel, --resume without a file. STATUS_BAD_INPUT with reason and hint. End it with
+ * settings_fini in any case. */
+enum status settings_parse(enum command command, int argc, char **argv, struct settings *out,
+                           bool *help) STATUS_MUST_USE;
+void settings_fini(struct settings *settings);
+
+/* The options of a command, for its --help. */
+void settings_help(enum command command, FILE *file);
+
+#endif

@@ -1,0 +1,331 @@
+/* scratchscope sweep: from the command line to rows in files and on stdout. */
+#include "host/app/app.h"
+#include "host/app/flags.h"
+#include "host/app/interrupt.h"
+#include "host/app/output.h"
+#include "host/app/progress.h"
+#include "host/app/resume.h"
+
+#include "host/base/size.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* PEs of a compute unit where they are no CPU cores: one waits for memory while the other works. */
+enum { PES_PER_UNIT = 2 };
+
+/* For the guess of the time that is left alone: a speed, and what each row costs at least. */
+#define GUESSED_FLOPS 1e11
+#define GUESSED_FIXED_S 0.3
+
+struct job {
+    struct settings settings;
+    struct sweep_options options;
+    struct cell_list list;
+    struct outputs outputs;
+    struct device *device;
+    struct topology topology;
+    size_t pes;
+    struct results results;
+    struct context context;
+    struct report report;
+    struct progress progress;
+    struct cell *pending; /* the cells to run, owned */
+    size_t *index;        /* of each in the list, owned */
+    double *work;         /* guessed for each, s, summed up to and without it, owned */
+    double all_work;      /* of all of them, s */
+    size_t pending_count;
+    size_t furthest;  /* cell that has been begun */
+    enum status late; /* a failure where the sink cannot return one */
+};
+
+/* Before any device ------------------------------------------------------------------------- */
+
+static enum status prepare_options(struct job *job)
+{
+    enum status status = STATUS_OK;
+
+    sweep_options_default(&job->options);
+    STATUS_TRY(flags_merge(&job->settings, job->options.repetitions, job->options.min_time_s));
+    job->options.repetitions = gbench_flag_dry_run() ? 1 : job->settings.repetitions;
+    job->options.min_time_s = job->settings.min_time_s;
+    job->options.seed = job->settings.seed;
+out:
+    return status;
+}
+
+static enum status prepare(struct job *job)
+{
+    enum status status = STATUS_OK;
+
+    STATUS_TRY(prepare_options(job));
+    STATUS_TRY(cell_list_init(&job->settings, &job->list));
+    cell_list_filter(&job->list, gbench_filter_matches);
+    if (job->list.count == 0) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "--benchmark_filter", "no row has such a name");
+    }
+    STATUS_TRY(outputs_open(&job->settings, &job->outputs));
+    if (job->settings.resume && outputs_json_path(&job->outputs) == NULL) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "--resume",
+                           "no --output is a JSON file to go on with");
+    }
+    STATUS_TRY(results_init(&job->results, &job->list, false));
+out:
+    return status;
+}
+
+/* The device -------------------------------------------------------------------------------- */
+
+/* As many PEs as there are arenas of this pool in the device's largest allocation, at least 1. */
+static size_t limit_pes(const struct device_info *info, size_t pool_bytes, size_t wanted)
+{
+    struct pe_arenas_shape shape = {
+        .pes = 1, .pool_bytes = pool_bytes, .guard_bytes = PE_ARENAS_GUARD_BYTES};
+
+    if (pe_arenas_layout(info->base_align_bytes, info->max_alloc_bytes, &shape) != STATUS_OK) {
+        status_clear(); /* not even one: cell_plan tells it in the row */
+        return 1;
+    }
+    return size_max(1, size_min(wanted, info->max_alloc_bytes / shape.stride_bytes));
+}
+
+static size_t choose_pes(const struct job *job, const struct device_info *info)
+{
+    size_t wanted = info->type == DEVICE_CPU ? size_min(job->topology.cores, info->compute_units)
+                                             : PES_PER_UNIT * info->compute_units;
+
+    return job->settings.pes != 0 ? job->settings.pes
+                                  : limit_pes(info, job->list.cells[0].pool_bytes, wanted);
+}
+
+static enum kernel_style choose_style(const struct job *job, const struct device_info *info)
+{
+    if (job->settings.kernel == SETTINGS_KERNEL_AUTO) {
+        return kernel_style_for(info);
+    }
+    return job->settings.kernel == SETTINGS_KERNEL_SIMD ? KERNEL_SIMD : KERNEL_SIMT;
+}
+
+static enum status open_device(struct job *job)
+{
+    enum status status = STATUS_OK;
+    struct device_list devices = {0};
+    size_t index = 0;
+
+    STATUS_TRY(app_list_devices(&devices));
+    STATUS_TRY(device_choose(&devices, job->settings.device, &index));
+    const struct device_info *info = &devices.devices[index];
+    STATUS_TRY(topology_init(&job->topology));
+    job->pes = choose_pes(job, info);
+    enum kernel_style style = choose_style(job, info);
+    cell_list_place(&job->list, style, job->pes);
+    (void)fprintf(stderr, "scratchscope: device %zu: %s (%s), %zu PE%s, %s kernel\n", index,
+                  info->name, info->platform_name, job->pes, job->pes == 1 ? "" : "s",
+                  kernel_style_name(style));
+    STATUS_TRY(device_open(info, &job->device));
+out:
+    device_list_fini(&devices);
+    return status;
+}
+
+static void describe(struct job *job, const char *program)
+{
+    job->context = (struct context){
+        .executable = program,
+        .device = &job->device->info,
+        .topology = &job->topology,
+        .pes = job->pes,
+        .sweep = &job->options,
+        .poison = job->settings.poison,
+    };
+    job->report =
+        (struct report){.results = &job->results, .context = &job->context, .utf8 = app_utf8()};
+}
+
+/* Running ----------------------------------------------------------------------------------- */
+
+static enum status on_row(void *user, const struct cell *cell, const struct cell_result *result,
+                          const struct cell_run *runs, size_t count)
+{
+    enum status status = STATUS_OK;
+    struct job *job = user;
+    const struct rows_source source = {
+        .cell = cell, .result = result, .runs = runs, .count = count};
+
+    STATUS_TRY(job->late);
+    STATUS_TRY(results_set(&job->results, job->index[cell - job->pending], &source));
+    STATUS_TRY(outputs_update(&job->outputs, &job->report));
+out:
+    return status;
+}
+
+static void on_ratio(void *user, const struct cell_ratio *ratio)
+{
+    struct job *job = user;
+
+    if (job->late == STATUS_OK) {
+        job->late = results_add_ratio(&job->results, ratio);
+    }
+}
+
+static void on_progress(void *user, size_t index, size_t count, const struct cell *cell,
+                        const char *stage)
+{
+    struct job *job = user;
+
+    job->furthest = size_max(job->furthest, index); /* pairs go back to the group's first cell */
+    const struct progress_line line = {
+        .index = job->furthest,
+        .count = count,
+        .share = job->all_work > 0.0 ? job->work[job->furthest] / job->all_work : 0.0,
+        .name = cell->name,
+        .stage = stage,
+    };
+    progress_show(&job->progress, &line);
+}
+
+static bool on_poll(void *user)
+{
+    (void)user;
+    return interrupt_signal() != 0;
+}
+
+static enum status resume(struct job *job)
+{
+    enum status status = STATUS_OK;
+    struct resume found;
+    const char *path = outputs_json_path(&job->outputs);
+
+    if (!job->settings.resume) {
+        return STATUS_OK;
+    }
+    STATUS_TRY(resume_read(path, &job->context, job->settings.force, &job->results, &found));
+    (void)fprintf(stderr, "scratchscope: resume: %zu of %zu rows are in %s\n", found.kept,
+                  job->list.count, path);
+out:
+    return status;
+}
+
+/* Seconds that a cell may take, for the guess of what is left: its repetitions, and about as long
+ * again for check and pairs; large problems by their FLOPs. */
+static double guess_work(const struct job *job, const struct cell *planned)
+{
+    struct cell cell = *planned;
+    struct cell_result result;
+    const struct device_info *info = &job->device->info;
+
+    if (cell_plan(&cell, info->max_alloc_bytes, info->base_align_bytes, NULL, &result) !=
+        STATUS_OK) {
+        status_clear(); /* sweep_run plans it again, and tells */
+        return 0.0;
+    }
+    double repetitions = (double)job->options.repetitions;
+    double launch_s = result.flops / GUESSED_FLOPS;
+    return result.overflow ? 0.0
+                           : repetitions * job->options.min_time_s +
+                                 (repetitions + 3.0) * launch_s + GUESSED_FIXED_S;
+}
+
+static enum status choose_pending(struct job *job)
+{
+    job->pending = calloc(job->list.count, sizeof *job->pending);
+    job->index = calloc(job->list.count, sizeof *job->index);
+    job->work = calloc(job->list.count, sizeof *job->work);
+    if (job->pending == NULL || job->index == NULL || job->work == NULL) {
+        return STATUS_FAIL(STATUS_NO_MEMORY, "rows", "no memory for %zu", job->list.count);
+    }
+    job->pending_count = resume_pending(&job->results, job->index);
+    for (size_t i = 0; i < job->pending_count; i++) {
+        job->pending[i] = job->list.cells[job->index[i]];
+        job->work[i] = job->all_work;
+        job->all_work += guess_work(job, &job->pending[i]);
+    }
+    return STATUS_OK;
+}
+
+static enum status run(struct job *job)
+{
+    enum status status = STATUS_OK;
+    struct sweep_outcome outcome;
+    const struct sweep_sink sink = {
+        .user = job,
+        .row = on_row,
+        .ratio = on_ratio,
+        .progress = on_progress,
+        .interrupted = on_poll,
+    };
+
+    STATUS_TRY(resume(job));
+    STATUS_TRY(choose_pending(job));
+    interrupt_catch();
+    progress_begin(&job->progress);
+    status = sweep_run(job->device, &job->topology, job->pending, job->pending_count, &job->options,
+                       &sink, &outcome);
+    progress_end(&job->progress);
+    STATUS_TRY(status);
+    STATUS_TRY(job->late);
+out:
+    return status;
+}
+
+/* Whatever ended the sweep, the rows that it has go where they belong. */
+static enum status publish(struct job *job, enum status ran)
+{
+    if (results_done(&job->results) == 0) {
+        return ran;
+    }
+    if (ran == STATUS_INTERRUPTED) {
+        status_clear(); /* so that a failure to write is told */
+    }
+    enum status status =
+        outputs_finish(&job->outputs, &job->report, outputs_stdout_format(&job->settings));
+    if (ran == STATUS_OK || (ran == STATUS_INTERRUPTED && status != STATUS_OK)) {
+        ran = status;
+    }
+    size_t wrong = results_wrong(&job->results);
+    if (ran == STATUS_OK && wrong > 0) {
+        ran = STATUS_FAIL(STATUS_WRONG, "sweep", "%zu of %zu rows are wrong", wrong,
+                          results_done(&job->results));
+    }
+    return ran;
+}
+
+static enum status sweep(struct job *job, const char *program)
+{
+    enum status status = STATUS_OK;
+
+    STATUS_TRY(prepare(job));
+    STATUS_TRY(open_device(job));
+    describe(job, program);
+    status = publish(job, run(job));
+out:
+    return status;
+}
+
+static void job_fini(struct job *job)
+{
+    free(job->pending);
+    free(job->index);
+    free(job->work);
+    results_fini(&job->results);
+    outputs_close(&job->outputs);
+    cell_list_fini(&job->list);
+    settings_fini(&job->settings);
+    device_close(job->device);
+}
+
+int app_sweep(const char *program, int argc, char **argv)
+{
+    enum status status = STATUS_OK;
+    struct job job = {.device = NULL};
+    bool help = false;
+
+    STATUS_TRY(flags_take(COMMAND_SWEEP, &argc, argv));
+    STATUS_TRY(settings_parse(COMMAND_SWEEP, argc, argv, &job.settings, &help));
+    if (!help) {
+        status = sweep(&job, program);
+    }
+out:
+    job_fini(&job);
+    return help ? app_help(COMMAND_SWEEP) : app_finish(status);
+}

@@ -1,0 +1,12 @@
+# The real program, run as a user would; usage and plan need no device. cap16 is the full-size sweep.
+function(scratchscope_cli_test name label)
+    scratchscope_test(cli.${name} ${label} cli/test_${name}.c PkgConfig::JANSSON)
+    target_sources(test_cli_${name} PRIVATE cli/cli_case.c)
+    target_compile_definitions(test_cli_${name} PRIVATE
+                               SCRATCHSCOPE_PROGRAM="$<TARGET_FILE:scratchscope>")
+    add_dependencies(test_cli_${name} scratchscope)
+endfunction()
+foreach(name usage plan devices sweep files)
+    scratchscope_cli_test(${name} cli)
+endforeach()
+scratchscope_cli_test(cap16 slow)

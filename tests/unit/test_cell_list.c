@@ -1,0 +1,233 @@
+/* The cells of a command line: what is crossed in which order, and their names. */
+#include "tests/unit/app_fixture.h"
+
+static void expect_name(const char *line, size_t index, const char *name)
+{
+    struct cell_list list;
+
+    app_cells(line, &list);
+    assert_true(index < list.count);
+    assert_string_equal(list.cells[index].name, name);
+    cell_list_fini(&list);
+}
+
+static enum status list_status(const char *line)
+{
+    struct settings settings;
+    struct cell_list list;
+
+    assert_int_equal(app_parse(COMMAND_PLAN, line, &settings), STATUS_OK);
+    enum status status = cell_list_init(&settings, &list);
+    if (status != STATUS_OK) {
+        assert_null(list.cells);
+    }
+    cell_list_fini(&list);
+    settings_fini(&settings);
+    return status;
+}
+
+static void default_sweep_is_cap16(void **state)
+{
+    static const size_t tiles[] = {1, 2, 4, 8, 16, 17, 32, 64, 128, 256, 512, 1024};
+    struct cell_list list;
+
+    (void)state;
+    app_cells("", &list);
+    assert_int_equal(list.count, 36);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct cell *cell = &list.cells[i];
+        assert_string_equal(cell->preset, "cap16");
+        assert_int_equal(cell->policy, i % 3);
+        assert_int_equal(cell->problem.seq_kv, tiles[i / 3] * 64);
+        assert_int_equal(cell->problem.dtype, DTYPE_F16);
+        assert_int_equal(cell->problem.seq_q, 128);
+        assert_int_equal(cell->problem.q_heads, 4);
+        assert_int_equal(cell->pool_bytes, 1048576);
+        assert_int_equal(cell->alignment, 128);
+    }
+    cell_list_fini(&list);
+}
+
+static void name_of_a_preset_cell_has_no_settings(void **state)
+{
+    (void)state;
+    expect_name("--tiles 17 --policy nested", 0, "attention/cap16/nested/f16/S:17");
+    expect_name("--preset square4096 --policy scoped", 0, "attention/square4096/scoped/f16/S:32");
+}
+
+static void name_tells_each_other_setting_in_order(void **state)
+{
+    (void)state;
+    expect_name("--tiles 2 --policy scoped --dtype f32 --head-dim 64 --head-dim-v 32 --seq-q 16 "
+                "--q-heads 8 --kv-heads 2 --batch 3 --block-m 4 --block-n 8 --pool 64KiB --pes 5 "
+                "--kernel simd --causal --window 9,-1 --scale 0.3",
+                0,
+                "attention/cap16/scoped/f32/S:2/head_dim:64/head_dim_v:32/seq_q:16/q_heads:8/"
+                "kv_heads:2/batch:3/block_m:4/block_n:8/pool:65536/pes:5/kernel:simd/causal:1/"
+                "window:9,-1/scale:0.3");
+}
+
+static void name_leaves_out_what_the_preset_says(void **state)
+{
+    (void)state;
+    expect_name("--tiles 2 --policy scoped --head-dim 128 --seq-q 128 --q-heads 4 --kv-heads 4 "
+                "--batch 1 --block-m 32 --block-n 64 --pool 1MiB --pes auto --kernel auto "
+                "--window -1,-1",
+                0, "attention/cap16/scoped/f16/S:2");
+}
+
+static void name_of_following_settings_says_the_leading_one_alone(void **state)
+{
+    (void)state;
+    expect_name("--tiles 1 --policy nested --head-dim 64 --q-heads 1", 0,
+                "attention/cap16/nested/f16/S:1/head_dim:64/q_heads:1");
+}
+
+static void name_of_a_growing_pool_says_so(void **state)
+{
+    (void)state;
+    expect_name("--tiles 1 --policy nested --pool grow", 0,
+                "attention/cap16/nested/f16/S:1/pool:grow");
+}
+
+static void name_of_a_window_keeps_the_asked_tiles(void **state)
+{
+    struct cell_list list;
+
+    (void)state;
+    app_cells("--tiles 16,32 --policy nested --window 64,0", &list);
+    assert_string_equal(list.cells[0].name, "attention/cap16/nested/f16/S:16/window:64,0");
+    assert_string_equal(list.cells[1].name, "attention/cap16/nested/f16/S:32/window:64,0");
+    assert_true(problem_tiles(&list.cells[1].problem) < 32);
+    cell_list_fini(&list);
+}
+
+static void crossed_lists_share_no_name(void **state)
+{
+    struct cell_list list;
+
+    (void)state;
+    app_cells("--tiles 1,2 --dtype f16,f32 --q-heads 4,8 --kv-heads 1,4 --head-dim 64,128 "
+              "--head-dim-v 64,128 --block-n 64,32 --batch 1,2",
+              &list);
+    assert_int_equal(list.count, 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3);
+    for (size_t i = 0; i < list.count; i++) {
+        for (size_t j = i + 1; j < list.count; j++) {
+            assert_string_not_equal(list.cells[i].name, list.cells[j].name);
+        }
+    }
+    cell_list_fini(&list);
+}
+
+static void crossed_lists_keep_groups_together(void **state)
+{
+    struct cell_list list;
+    char group[CELL_NAME_BYTES];
+    char other[CELL_NAME_BYTES];
+
+    (void)state;
+    app_cells("--tiles 1,2,3 --dtype f16,f32 --policy nested,scoped", &list);
+    assert_int_equal(list.count, 12);
+    for (size_t i = 0; i < list.count; i += 2) {
+        cell_list_group(&list.cells[i], group);
+        cell_list_group(&list.cells[i + 1], other);
+        assert_string_equal(group, other);
+        assert_int_equal(list.cells[i].policy, POLICY_NESTED);
+        assert_int_equal(list.cells[i + 1].policy, POLICY_SCOPED);
+    }
+    assert_true(cell_list_same_config(&list.cells[0], &list.cells[5]));
+    assert_false(cell_list_same_config(&list.cells[5], &list.cells[6]));
+    cell_list_fini(&list);
+}
+
+static void group_name_is_the_name_without_its_policy(void **state)
+{
+    struct cell_list list;
+    char group[CELL_NAME_BYTES];
+
+    (void)state;
+    app_cells("--tiles 3 --policy scoped --seq-q 8", &list);
+    cell_list_group(&list.cells[0], group);
+    assert_string_equal(group, "attention/cap16/f16/S:3/seq_q:8");
+    cell_list_fini(&list);
+}
+
+static void heads_that_do_not_divide_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(list_status("--q-heads 3 --kv-heads 2"), STATUS_BAD_INPUT);
+    assert_int_equal(list_status("--q-heads 33 --kv-heads 2"), STATUS_BAD_INPUT);
+    assert_int_equal(list_status("--q-heads 4,3 --kv-heads 2"), STATUS_BAD_INPUT);
+}
+
+static void sizes_that_wrap_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(list_status("--tiles 18446744073709551615"), STATUS_RANGE);
+    assert_int_equal(list_status("--tiles 1 --head-dim 9223372036854775808"), STATUS_RANGE);
+}
+
+static void too_many_cells_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(list_status("--tiles 1:100 --block-m 1:100 --policy nested"), STATUS_OK);
+    assert_int_equal(list_status("--tiles 1:100 --block-m 1:101 --policy nested"),
+                     STATUS_BAD_INPUT);
+    assert_int_equal(list_status("--tiles 1:10000 --block-m 1:10000 --block-n 1:10000 "
+                                 "--head-dim 1:10000 --seq-q 1:10000"),
+                     STATUS_BAD_INPUT);
+}
+
+static bool keep_nested(const char *name)
+{
+    return strstr(name, "/nested/") != NULL;
+}
+
+static void filter_leaves_matching_cells_in_order(void **state)
+{
+    struct cell_list list;
+
+    (void)state;
+    app_cells("--tiles 1,2", &list);
+    cell_list_filter(&list, keep_nested);
+    assert_int_equal(list.count, 2);
+    assert_string_equal(list.cells[0].name, "attention/cap16/nested/f16/S:1");
+    assert_string_equal(list.cells[1].name, "attention/cap16/nested/f16/S:2");
+    cell_list_fini(&list);
+}
+
+static void square4096_walks_its_fixed_length(void **state)
+{
+    struct cell_list list;
+
+    (void)state;
+    app_cells("--preset square4096 --policy nested --block-n 100,128", &list);
+    assert_int_equal(list.count, 2);
+    assert_string_equal(list.cells[0].name, "attention/square4096/nested/f16/S:41/block_n:100");
+    assert_int_equal(list.cells[0].problem.seq_kv, 4096);
+    assert_int_equal(list.cells[1].problem.seq_kv, 4096);
+    assert_int_equal(list.cells[1].problem.block_m, 128);
+    cell_list_fini(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_sweep_is_cap16),
+        cmocka_unit_test(name_of_a_preset_cell_has_no_settings),
+        cmocka_unit_test(name_tells_each_other_setting_in_order),
+        cmocka_unit_test(name_leaves_out_what_the_preset_says),
+        cmocka_unit_test(name_of_following_settings_says_the_leading_one_alone),
+        cmocka_unit_test(name_of_a_growing_pool_says_so),
+        cmocka_unit_test(name_of_a_window_keeps_the_asked_tiles),
+        cmocka_unit_test(crossed_lists_share_no_name),
+        cmocka_unit_test(crossed_lists_keep_groups_together),
+        cmocka_unit_test(group_name_is_the_name_without_its_policy),
+        cmocka_unit_test(heads_that_do_not_divide_refused),
+        cmocka_unit_test(sizes_that_wrap_refused),
+        cmocka_unit_test(too_many_cells_refused),
+        cmocka_unit_test(filter_leaves_matching_cells_in_order),
+        cmocka_unit_test(square4096_walks_its_fixed_length),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,369 @@
+/* Options: parsing by the table, its error texts, --help, and what the command lines mean. */
+#include "tests/unit/app_fixture.h"
+
+static void refuse(enum command command, const char *line, const char *what, const char *why)
+{
+    struct settings settings;
+
+    assert_int_equal(app_parse(command, line, &settings), STATUS_BAD_INPUT);
+    assert_string_equal(status_last()->what, what);
+    if (strstr(status_last()->why, why) == NULL) {
+        fail_msg("%s: \"%s\" does not say \"%s\"", line, status_last()->why, why);
+    }
+    settings_fini(&settings);
+    status_clear();
+}
+
+static void parse_nothing_gives_defaults(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_SWEEP, "", &settings), STATUS_OK);
+    assert_int_equal(settings.tiles.count, 0);
+    assert_int_equal(settings.window.left, -1);
+    assert_int_equal(settings.window.right, -1);
+    assert_int_equal(settings.format, FORMAT_COUNT);
+    assert_null(settings.device);
+    assert_false(settings.causal);
+    settings_fini(&settings);
+}
+
+static void parse_both_spellings_of_a_value(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_SWEEP, "--pes 3 --seed=7 --device=a=b", &settings),
+                     STATUS_OK);
+    assert_int_equal(settings.pes, 3);
+    assert_int_equal(settings.seed, 7);
+    assert_string_equal(settings.device, "a=b");
+    settings_fini(&settings);
+}
+
+static void parse_every_type(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_SWEEP,
+                               "--causal --window 4096,-1 --scale 0.5 --min-time 20ms --pool 48KiB "
+                               "--kernel simt --policy nested,unscoped,nested --tiles 1:4 "
+                               "--output a.json --output b.csv --format md",
+                               &settings),
+                     STATUS_OK);
+    assert_true(settings.causal);
+    assert_int_equal(settings.window.left, 4096);
+    assert_int_equal(settings.window.right, -1);
+    assert_true(settings.scale == 0.5);
+    assert_true(fabs(settings.min_time_s - 0.02) < 1e-15);
+    assert_int_equal(settings.pool.bytes, 49152);
+    assert_false(settings.pool.grow);
+    assert_int_equal(settings.kernel, SETTINGS_KERNEL_SIMT);
+    assert_int_equal(settings.policies.count, 2);
+    assert_int_equal(settings.policies.values[0], POLICY_NESTED);
+    assert_int_equal(settings.policies.values[1], POLICY_UNSCOPED);
+    assert_int_equal(settings.tiles.count, 4);
+    assert_int_equal(settings.outputs.count, 2);
+    assert_string_equal(settings.outputs.values[1], "b.csv");
+    assert_int_equal(settings.format, FORMAT_MD);
+    settings_fini(&settings);
+}
+
+static void parse_words_for_automatic_values(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_SWEEP, "--pes auto --pool grow --kernel auto", &settings),
+                     STATUS_OK);
+    assert_int_equal(settings.pes, 0);
+    assert_true(settings.pool.grow);
+    assert_int_equal(settings.kernel, SETTINGS_KERNEL_AUTO);
+    settings_fini(&settings);
+}
+
+static void parse_option_twice_last_one_counts(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(
+        app_parse(COMMAND_SWEEP, "--tiles 1,2,3 --tiles 9 --pool grow --pool 1k", &settings),
+        STATUS_OK);
+    assert_int_equal(settings.tiles.count, 1);
+    assert_int_equal(settings.tiles.values[0], 9);
+    assert_false(settings.pool.grow);
+    assert_int_equal(settings.pool.bytes, 1024);
+    settings_fini(&settings);
+}
+
+static void parse_dtype_names_are_those_of_dtype(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_PLAN, "--dtype f32,f16,bf16,f8,i8", &settings), STATUS_OK);
+    assert_int_equal(settings.dtypes.count, DTYPE_COUNT);
+    for (size_t i = 0; i < DTYPE_COUNT; i++) {
+        assert_int_equal(settings.dtypes.values[i], i);
+    }
+    settings_fini(&settings);
+}
+
+static void parse_policy_names_are_those_of_policy(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_PLAN, "--policy unscoped,scoped,nested", &settings),
+                     STATUS_OK);
+    for (size_t i = 0; i < POLICY_COUNT; i++) {
+        assert_int_equal(settings.policies.values[i], i);
+    }
+    settings_fini(&settings);
+}
+
+static void parse_unknown_option_names_the_nearest(void **state)
+{
+    (void)state;
+    refuse(COMMAND_SWEEP, "--tilez 1", "--tilez", "--tiles");
+    refuse(COMMAND_SWEEP, "--polcy nested", "--polcy", "--policy");
+    refuse(COMMAND_SWEEP, "--min_time 1", "--min_time", "--min-time");
+    refuse(COMMAND_PLAN, "--blockm 1", "--blockm", "--block-m");
+}
+
+static void parse_abbreviation_refused(void **state)
+{
+    (void)state;
+    refuse(COMMAND_SWEEP, "--tile 1", "--tile", "no such option");
+    refuse(COMMAND_SWEEP, "--rep 1", "--rep", "--repetitions");
+}
+
+static void parse_options_of_other_commands_refused(void **state)
+{
+    static const char *const lines[] = {"--device cpu", "--resume", "--force",
+                                        "--poison",     "--seed 1", "--repetitions 1",
+                                        "--min-time 1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char what[32];
+        (void)snprintf(what, sizeof what, "%.*s", (int)strcspn(lines[i], " "), lines[i]);
+        refuse(COMMAND_PLAN, lines[i], what, "an option of sweep");
+    }
+    refuse(COMMAND_DEVICES, "--tiles 1", "--tiles", "devices does not take it");
+}
+
+static void parse_options_of_later_versions_unknown(void **state)
+{
+    static const char *const lines[] = {"--arena",  "--block",   "--parts",
+                                        "--verify", "--softcap", "--roofline"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        refuse(COMMAND_SWEEP, lines[i], lines[i], "no such option");
+    }
+}
+
+static void parse_counts_out_of_range_refused(void **state)
+{
+    (void)state;
+    refuse(COMMAND_SWEEP, "--repetitions 0", "--repetitions", "least value, 1");
+    refuse(COMMAND_SWEEP, "--repetitions -5", "--repetitions", "'-5'");
+    refuse(COMMAND_SWEEP, "--repetitions 100001", "--repetitions", "largest value");
+    refuse(COMMAND_SWEEP, "--pes 0", "--pes", "least value");
+    refuse(COMMAND_SWEEP, "--tiles 0", "--tiles", "least value");
+    refuse(COMMAND_SWEEP, "--block-n 0", "--block-n", "least value");
+    refuse(COMMAND_SWEEP, "--seed -1", "--seed", "'-1'");
+}
+
+static void parse_times_not_above_zero_refused(void **state)
+{
+    static const char *const values[] = {"0", "-1", "0s", "0ms", "nan", "inf", "x", "1x"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof line, "--min-time=%s", values[i]);
+        refuse(COMMAND_SWEEP, line, "--min-time", "not a time above 0");
+    }
+}
+
+static void parse_pool_below_alignment_refused_any_larger_taken(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    refuse(COMMAND_PLAN, "--pool 0", "--pool", "128");
+    refuse(COMMAND_PLAN, "--pool 1", "--pool", "128");
+    refuse(COMMAND_PLAN, "--pool 127", "--pool", "128");
+    refuse(COMMAND_PLAN, "--pool -1", "--pool", "number of bytes");
+    refuse(COMMAND_PLAN, "--pool 1.0000001MiB", "--pool", "number of bytes");
+    assert_int_equal(app_parse(COMMAND_PLAN, "--pool 128", &settings), STATUS_OK);
+    assert_int_equal(settings.pool.bytes, 128);
+    settings_fini(&settings);
+}
+
+static void parse_bad_words_refused_with_the_choice(void **state)
+{
+    (void)state;
+    refuse(COMMAND_SWEEP, "--policy nestd", "--policy", "unscoped, scoped, nested");
+    refuse(COMMAND_SWEEP, "--policy scoped,", "--policy", "''");
+    refuse(COMMAND_SWEEP, "--policy=", "--policy", "empty");
+    refuse(COMMAND_SWEEP, "--kernel SIMD", "--kernel", "auto, simd, simt");
+    refuse(COMMAND_DEVICES, "--format csv", "--format", "table, json");
+}
+
+static void parse_bad_mask_refused(void **state)
+{
+    (void)state;
+    refuse(COMMAND_PLAN, "--window 5", "--window", "LEFT,RIGHT");
+    refuse(COMMAND_PLAN, "--window 5,", "--window", "LEFT,RIGHT");
+    refuse(COMMAND_PLAN, "--window 5,6,7", "--window", "LEFT,RIGHT");
+    refuse(COMMAND_PLAN, "--window -2,0", "--window", "below -1");
+    refuse(COMMAND_PLAN, "--window 0,-2", "--window", "below -1");
+    refuse(COMMAND_PLAN, "--scale 0", "--scale", "other than 0");
+    refuse(COMMAND_PLAN, "--scale inf", "--scale", "finite");
+    refuse(COMMAND_PLAN, "--causal=1", "--causal", "no value");
+}
+
+static void parse_missing_value_refused(void **state)
+{
+    (void)state;
+    refuse(COMMAND_PLAN, "--tiles", "--tiles", "missing");
+    refuse(COMMAND_PLAN, "--output=", "--output", "empty");
+}
+
+static void parse_what_is_no_option_refused(void **state)
+{
+    (void)state;
+    refuse(COMMAND_PLAN, "word", "word", "not an option");
+    refuse(COMMAND_PLAN, "-h", "-h", "not an option");
+    refuse(COMMAND_PLAN, "--", "--", "not an option");
+}
+
+static void parse_type_without_kernel_refused_by_sweep_alone(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    refuse(COMMAND_SWEEP, "--dtype f16,bf16", "--dtype", "no kernel stores bf16");
+    assert_int_equal(app_parse(COMMAND_PLAN, "--dtype bf16", &settings), STATUS_OK);
+    settings_fini(&settings);
+}
+
+static void parse_tiles_with_a_fixed_length_refused(void **state)
+{
+    (void)state;
+    refuse(COMMAND_PLAN, "--preset square4096 --tiles 4", "--tiles", "square4096");
+    refuse(COMMAND_PLAN, "--tiles 4 --preset square4096", "--tiles", "square4096");
+}
+
+static void parse_resume_without_its_file_refused(void **state)
+{
+    (void)state;
+    refuse(COMMAND_SWEEP, "--resume", "--resume", "--output");
+    refuse(COMMAND_SWEEP, "--force --output a.json", "--force", "--resume");
+}
+
+static void parse_help_ends_parsing(void **state)
+{
+    static char name[] = "plan";
+    static char help_word[] = "--help";
+    static char rest[] = "--nonsense";
+    char *argv[] = {name, help_word, rest};
+    struct settings settings;
+    bool help = false;
+
+    (void)state;
+    assert_int_equal(settings_parse(COMMAND_PLAN, 3, argv, &settings, &help), STATUS_OK);
+    assert_true(help);
+    settings_fini(&settings);
+}
+
+static char *help_text(enum command command)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+
+    assert_non_null(file);
+    settings_help(command, file);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static void help_tells_options_of_the_command_alone(void **state)
+{
+    char *sweep = help_text(COMMAND_SWEEP);
+    char *plan = help_text(COMMAND_PLAN);
+
+    (void)state;
+    assert_non_null(strstr(sweep, "--resume"));
+    assert_non_null(strstr(sweep, "--pool SIZE|grow"));
+    assert_null(strstr(plan, "--resume"));
+    assert_null(strstr(plan, "--device"));
+    assert_non_null(strstr(plan, "bf16"));
+    assert_null(strstr(sweep, "bf16"));
+    assert_null(strstr(sweep, "--arena"));
+    free(sweep);
+    free(plan);
+}
+
+static void help_lines_fit_80_columns(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        char *text = help_text((enum command)i);
+        for (const char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1) {
+            assert_true(strcspn(at, "\n") <= 80);
+        }
+        free(text);
+    }
+}
+
+static void nearest_name_within_reach_or_none(void **state)
+{
+    static const char *const names[] = {"sweep", "plan", "devices"};
+
+    (void)state;
+    assert_string_equal(options_nearest("swep", names, 3), "sweep");
+    assert_string_equal(options_nearest("device", names, 3), "devices");
+    assert_string_equal(options_nearest("dev", names, 3), "devices");
+    assert_null(options_nearest("qqqqqqqq", names, 3));
+    assert_null(options_nearest("x", names, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parse_nothing_gives_defaults),
+        cmocka_unit_test(parse_both_spellings_of_a_value),
+        cmocka_unit_test(parse_every_type),
+        cmocka_unit_test(parse_words_for_automatic_values),
+        cmocka_unit_test(parse_option_twice_last_one_counts),
+        cmocka_unit_test(parse_dtype_names_are_those_of_dtype),
+        cmocka_unit_test(parse_policy_names_are_those_of_policy),
+        cmocka_unit_test(parse_unknown_option_names_the_nearest),
+        cmocka_unit_test(parse_abbreviation_refused),
+        cmocka_unit_test(parse_options_of_other_commands_refused),
+        cmocka_unit_test(parse_options_of_later_versions_unknown),
+        cmocka_unit_test(parse_counts_out_of_range_refused),
+        cmocka_unit_test(parse_times_not_above_zero_refused),
+        cmocka_unit_test(parse_pool_below_alignment_refused_any_larger_taken),
+        cmocka_unit_test(parse_bad_words_refused_with_the_choice),
+        cmocka_unit_test(parse_bad_mask_refused),
+        cmocka_unit_test(parse_missing_value_refused),
+        cmocka_unit_test(parse_what_is_no_option_refused),
+        cmocka_unit_test(parse_type_without_kernel_refused_by_sweep_alone),
+        cmocka_unit_test(parse_tiles_with_a_fixed_length_refused),
+        cmocka_unit_test(parse_resume_without_its_file_refused),
+        cmocka_unit_test(parse_help_ends_parsing),
+        cmocka_unit_test(help_tells_options_of_the_command_alone),
+        cmocka_unit_test(help_lines_fit_80_columns),
+        cmocka_unit_test(nearest_name_within_reach_or_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
