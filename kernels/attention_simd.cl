@@ -8,7 +8,9 @@
  * Work: global size = PEs, local size 1. PE g takes items g, g + PEs, ... (rows.clh).
  * Inputs: q [batch, q_heads, seq_q, HEAD_DIM], k [batch, kv_heads, seq_kv, HEAD_DIM],
  *   v [batch, kv_heads, seq_kv, HEAD_DIM_V], stored type, row-major.
- * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32.
+ * Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32 (scores.clh, state.clh).
+ * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32; with SPLIT
+ *   parts [items][LAYOUT_PART_ELEMS] f32 instead, which merge.cl joins.
  * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: steps.clh.
  *
  * Every phase is done for all rows before the next: k and s are dead before v is written.
@@ -33,10 +35,13 @@ INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global
 
 __kernel void attention(__global uchar *arena, __global const ulong *table,
                         __global const struct attention_params *params, __global const uchar *q,
-                        __global const uchar *k, __global const uchar *v, __global float *out,
+                        __global const uchar *k, __global const uchar *v,
+                        __global const float *sinks, __global const float *slopes,
+                        __global const float *mask, __global float *parts, __global float *out,
                         __global float *lse)
 {
-    struct walk walk = {.params = params, .lane = 0, .lanes = 1};
+    struct walk walk = {
+        .params = params, .sinks = sinks, .slopes = slopes, .mask = mask, .lane = 0, .lanes = 1};
     walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;
     for (ulong i = params->item_first + get_group_id(0); i < params->item_end;
          i += get_num_groups(0)) {
@@ -49,7 +54,10 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
             walk.key = (walk.item.tile_first + t) * BLOCK_N;
             walk_tile(&walk, k, v);
         }
-        store_item(&walk, out, lse);
+        if (SPLIT)
+            store_part(&walk, i, parts);
+        else
+            store_rows(&walk, out, lse);
         walk_rewind(&walk, TABLE_SCOPE_ITEM);
     }
 }

@@ -47,8 +47,12 @@ typedef uint64_t layout_u64;
 typedef int64_t layout_i64;
 #endif
 
+/* What one part of a split block leaves for the merge, f32 elements: m and l of each row, then acc,
+ * rows v_pitch apart. Part x of block b starts at element (b x parts + x) x LAYOUT_PART_ELEMS. */
+#define LAYOUT_PART_ELEMS(block_m, v_pitch) ((block_m) * (2 + (v_pitch)))
+
 /* Launch parameters, in global memory: everything a run may change without another build.
- * All fields are 8 bytes wide, so that both languages lay the struct out alike. */
+ * Fields are 8 bytes wide, or 4 in pairs, so that both languages lay the struct out alike. */
 struct attention_params {
     layout_u64 arena_stride;     /* bytes from one PE's pool to the next */
     layout_u64 arena_shift;      /* bytes from the buffer's start to PE 0's pool */
@@ -63,7 +67,9 @@ struct attention_params {
     layout_i64 reach_left;       /* keys visible before the diagonal; -1 = all */
     layout_i64 reach_right;      /* keys visible after the diagonal; -1 = all; causal: 0 */
     layout_u64 poison;           /* 1 = fill each rewound range with 0xFF bytes */
-    layout_u64 scale_bits;       /* bits of the f32 that scores are multiplied with, low half */
+    layout_u64 parts;            /* items that share a block's tiles; 1 = unsplit */
+    float scale;                 /* of the scores */
+    float softcap;               /* of the scores; read with SOFTCAP alone */
 };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "host/base/size.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { VALUE_COUNT = 2048, VALUE_ZERO = 1024, HASH_LANES = 4 };
@@ -58,11 +59,27 @@ static void fill_f16(uint16_t *values, size_t count, uint64_t key)
     }
 }
 
-/* `tensor`: 1 q, 2 k, 3 v, so that the three are unrelated. */
-static enum status create_array(enum dtype dtype, size_t count, uint64_t seed, uint64_t tensor,
-                                void **out)
+/* One value in eight, by bits of its lane that its number does not come from. */
+static void hide_some(float *values, size_t count, uint64_t key)
 {
-    uint64_t key = mix(mix(seed) ^ tensor);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = hash_of(key, i / HASH_LANES);
+        if ((hash >> (16 * (i % HASH_LANES))) % 8 == 0) {
+            values[i] = -INFINITY;
+        }
+    }
+}
+
+/* So that no two tensors are related. */
+enum tensor { TENSOR_Q = 1, TENSOR_K, TENSOR_V, TENSOR_SINKS, TENSOR_MASK };
+
+static uint64_t key_of(uint64_t seed, enum tensor tensor)
+{
+    return mix(mix(seed) ^ (uint64_t)tensor);
+}
+
+static enum status create_array(enum dtype dtype, size_t count, uint64_t key, void **out)
+{
     size_t bytes = count * dtype_bytes(dtype);
     void *array = malloc(size_max(bytes, 1));
 
@@ -77,6 +94,40 @@ static enum status create_array(enum dtype dtype, size_t count, uint64_t seed, u
     }
     *out = array;
     return STATUS_OK;
+}
+
+static enum status create_tensors(const struct problem *problem, uint64_t seed,
+                                  struct inputs *inputs)
+{
+    enum dtype dtype = problem->dtype;
+    enum status status = STATUS_OK;
+
+    STATUS_TRY(create_array(dtype, problem_q_elems(problem), key_of(seed, TENSOR_Q), &inputs->q));
+    STATUS_TRY(create_array(dtype, problem_k_elems(problem), key_of(seed, TENSOR_K), &inputs->k));
+    STATUS_TRY(create_array(dtype, problem_v_elems(problem), key_of(seed, TENSOR_V), &inputs->v));
+out:
+    return status;
+}
+
+static enum status create_options(const struct problem *problem, uint64_t seed,
+                                  struct inputs *inputs)
+{
+    size_t mask_elems = problem->seq_q * problem->seq_kv;
+    uint64_t mask_key = key_of(seed, TENSOR_MASK);
+    enum status status = STATUS_OK;
+    void *array = NULL;
+
+    if (problem->sinks) {
+        STATUS_TRY(create_array(DTYPE_F32, problem->q_heads, key_of(seed, TENSOR_SINKS), &array));
+        inputs->sinks = array;
+    }
+    if (problem->mask) {
+        STATUS_TRY(create_array(DTYPE_F32, mask_elems, mask_key, &array));
+        inputs->mask = array;
+        hide_some(inputs->mask, mask_elems, mask_key);
+    }
+out:
+    return status;
 }
 
 enum status inputs_create(const struct problem *problem, uint64_t seed, struct inputs **out)
@@ -94,9 +145,8 @@ enum status inputs_create(const struct problem *problem, uint64_t seed, struct i
         return STATUS_FAIL(STATUS_NO_MEMORY, "inputs", "no memory");
     }
     inputs->dtype = problem->dtype;
-    STATUS_TRY(create_array(inputs->dtype, problem_q_elems(problem), seed, 1, &inputs->q));
-    STATUS_TRY(create_array(inputs->dtype, problem_k_elems(problem), seed, 2, &inputs->k));
-    STATUS_TRY(create_array(inputs->dtype, problem_v_elems(problem), seed, 3, &inputs->v));
+    STATUS_TRY(create_tensors(problem, seed, inputs));
+    STATUS_TRY(create_options(problem, seed, inputs));
     *out = inputs;
     inputs = NULL;
 out:
@@ -112,6 +162,8 @@ void inputs_destroy(struct inputs *inputs)
     free(inputs->q);
     free(inputs->k);
     free(inputs->v);
+    free(inputs->sinks);
+    free(inputs->mask);
     free(inputs);
 }
 

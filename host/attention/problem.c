@@ -1,7 +1,9 @@
 #include "host/attention/problem.h"
 
 #include "host/base/size.h"
+#include "kernels/layout.h"
 
+#include <float.h>
 #include <math.h>
 
 static enum status check_positive(const char *name, size_t value)
@@ -71,6 +73,7 @@ static enum status check_tensors(const struct problem *problem)
     const size_t v[] = {problem->batch, problem->kv_heads, problem->seq_kv, problem->head_dim_v};
     const size_t out_shape[] = {problem->batch, problem->q_heads, problem->seq_q,
                                 problem->head_dim_v};
+    const size_t mask[] = {1, 1, problem->seq_q, problem->seq_kv};
     size_t storage_bytes = dtype_bytes(problem->dtype);
     enum status status = STATUS_OK;
 
@@ -78,8 +81,41 @@ static enum status check_tensors(const struct problem *problem)
     STATUS_TRY(check_tensor("k", k, storage_bytes));
     STATUS_TRY(check_tensor("v", v, storage_bytes));
     STATUS_TRY(check_tensor("out", out_shape, sizeof(float)));
+    if (problem->mask) {
+        STATUS_TRY(check_tensor("mask", mask, sizeof(float)));
+    }
 out:
     return status;
+}
+
+/* The kernels hold both numbers in f32. */
+static enum status check_score_options(const struct problem *problem)
+{
+    double cap = problem->softcap;
+
+    if (!(fabs(problem->scale) <= (double)FLT_MAX)) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "scale", "must be finite in f32, is %g",
+                           problem->scale);
+    }
+    if (!(cap >= 0.0 && cap <= (double)FLT_MAX) || (cap > 0.0 && cap < (double)FLT_MIN)) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "softcap",
+                           "must be above 0 and finite in f32, or 0 for none, is %g", cap);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_parts(const struct problem *problem)
+{
+    if (problem->parts > PROBLEM_MAX_PARTS) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "parts", "must be at most %d, is %zu",
+                           PROBLEM_MAX_PARTS, problem->parts);
+    }
+    if (problem_parts_bytes(problem) > (size_t)PTRDIFF_MAX) {
+        return STATUS_FAIL(STATUS_RANGE, "parts",
+                           "the states of %zu parts of each block do not fit in memory",
+                           problem->parts);
+    }
+    return STATUS_OK;
 }
 
 enum status problem_validate(const struct problem *problem)
@@ -89,10 +125,9 @@ enum status problem_validate(const struct problem *problem)
     STATUS_TRY(check_extents(problem));
     STATUS_TRY(check_window("window_left", problem->window_left));
     STATUS_TRY(check_window("window_right", problem->window_right));
-    if (!isfinite(problem->scale)) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, "scale", "must be finite, is %f", problem->scale);
-    }
+    STATUS_TRY(check_score_options(problem));
     STATUS_TRY(check_tensors(problem));
+    STATUS_TRY(check_parts(problem));
 out:
     return status;
 }
@@ -117,9 +152,58 @@ static size_t blocks_of_head(const struct problem *problem)
     return size_div_up(packed_rows(problem), problem->block_m);
 }
 
-size_t problem_item_count(const struct problem *problem)
+static size_t block_count(const struct problem *problem)
 {
     return problem->batch * problem->kv_heads * blocks_of_head(problem);
+}
+
+size_t problem_parts(const struct problem *problem)
+{
+    return size_max(problem->parts, 1);
+}
+
+size_t problem_item_count(const struct problem *problem)
+{
+    return block_count(problem) * problem_parts(problem);
+}
+
+size_t problem_part_bytes(const struct problem *problem)
+{
+    size_t row_elems, bytes;
+    bool fits = size_align_up(problem->head_dim_v, LAYOUT_PITCH_ELEMS, &row_elems) &&
+                size_add(row_elems, 2, &row_elems) && /* m and l */
+                size_mul(row_elems, problem->block_m, &bytes) &&
+                size_mul(bytes, sizeof(float), &bytes);
+
+    return fits ? bytes : SIZE_MAX;
+}
+
+size_t problem_parts_bytes(const struct problem *problem)
+{
+    size_t parts = problem_parts(problem);
+    size_t bytes;
+
+    if (parts == 1) {
+        return 0;
+    }
+    if (!size_mul(problem_part_bytes(problem), block_count(problem), &bytes) ||
+        !size_mul(bytes, parts, &bytes)) {
+        return SIZE_MAX;
+    }
+    return bytes;
+}
+
+double problem_alibi_slope(const struct problem *problem, size_t head)
+{
+    size_t power = 1;
+
+    while (power <= problem->q_heads / 2) {
+        power *= 2;
+    }
+    if (head < power) {
+        return exp2(-8.0 * ((double)head + 1.0) / (double)power);
+    }
+    return exp2(-8.0 * (2.0 * (double)(head - power) + 1.0) / (2.0 * (double)power));
 }
 
 int64_t problem_reach_left(const struct problem *problem)
@@ -151,15 +235,15 @@ void problem_visible(const struct problem *problem, size_t position, size_t *fir
 
 /* Both ends of the visible interval never fall with the position, and rows without a key come
  * first and have it at [0, 0): so the first row's start and the last row's end span the union. */
-struct problem_item problem_item(const struct problem *problem, size_t index)
+static struct problem_item whole_block(const struct problem *problem, size_t block)
 {
     size_t blocks = blocks_of_head(problem);
     size_t group = problem_group(problem);
-    size_t head = index / blocks;
+    size_t head = block / blocks;
     struct problem_item item = {
         .batch = head / problem->kv_heads,
         .kv_head = head % problem->kv_heads,
-        .first_row = index % blocks * problem->block_m,
+        .first_row = block % blocks * problem->block_m,
     };
     size_t first, end, unused;
 
@@ -173,16 +257,37 @@ struct problem_item problem_item(const struct problem *problem, size_t index)
     return item;
 }
 
-/* From the last block back: unless the left reach is bounded, it walks every tile that any does. */
+/* tiles x part / parts; the product alone could wrap. */
+static size_t part_start(size_t tiles, size_t part, size_t parts)
+{
+    return tiles / parts * part + tiles % parts * part / parts;
+}
+
+struct problem_item problem_item(const struct problem *problem, size_t index)
+{
+    size_t parts = problem_parts(problem);
+    struct problem_item item = whole_block(problem, index / parts);
+    size_t start, end;
+
+    item.part = index % parts;
+    start = part_start(item.tile_count, item.part, parts);
+    end = part_start(item.tile_count, item.part + 1, parts);
+    item.tile_first += start;
+    item.tile_count = end - start;
+    return item;
+}
+
+/* From the last block back: unless the left reach is bounded, it walks every tile that any does.
+ * Parts differ by a tile at most, so one of them has the rounded-up share. */
 size_t problem_tiles(const struct problem *problem)
 {
     size_t limit = size_div_up(problem->seq_kv, problem->block_n);
     size_t most = 0;
 
     for (size_t block = blocks_of_head(problem); block > 0 && most < limit; block--) {
-        most = size_max(most, problem_item(problem, block - 1).tile_count);
+        most = size_max(most, whole_block(problem, block - 1).tile_count);
     }
-    return most;
+    return size_div_up(most, problem_parts(problem));
 }
 
 /* The sum of min(max(start + i, 0), limit) over i = 0 .. count - 1; limit >= 0. */
@@ -217,9 +322,9 @@ double problem_flops(const struct problem *problem, size_t item_end)
 {
     size_t blocks = blocks_of_head(problem);
     size_t group = problem_group(problem);
-    size_t items = size_min(item_end, problem_item_count(problem));
-    size_t heads = items / blocks; /* that are whole; `rows` more of the next one */
-    size_t rows = items % blocks * problem->block_m;
+    size_t done = size_min(item_end / problem_parts(problem), block_count(problem));
+    size_t heads = done / blocks; /* that are whole; `rows` more of the next one */
+    size_t rows = done % blocks * problem->block_m;
     double pairs = (double)heads * (double)group * problem_visible_pairs(problem);
     size_t first, end;
 

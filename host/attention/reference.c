@@ -173,8 +173,9 @@ struct work {
     double *k;                   /* [head_dim, CHUNK_PITCH]: a product runs along the keys, which
                                     vectorises without reordering any sum */
     double *v;                   /* [CHUNK_KEYS, head_dim_v] */
-    double *max;                 /* [row_count] largest score so far */
+    double *max;                 /* [row_count] largest score so far, sinks apart */
     double *sum;                 /* [row_count] sum of exp(score - max) so far */
+    double *sizes;               /* [row_count] sum of exp(score - max) x size so far */
 };
 
 /* Zeroed; never of 0 bytes, for which calloc may return NULL. */
@@ -190,6 +191,7 @@ static void work_fini(struct work *work)
     free(work->v);
     free(work->max);
     free(work->sum);
+    free(work->sizes);
 }
 
 static enum status work_init(struct work *work)
@@ -202,8 +204,9 @@ static enum status work_init(struct work *work)
     work->v = allocate(problem->head_dim_v, CHUNK_KEYS);
     work->max = allocate(rows, 1);
     work->sum = allocate(rows, 1);
+    work->sizes = allocate(rows, 1);
     if (work->q == NULL || work->k == NULL || work->v == NULL || work->max == NULL ||
-        work->sum == NULL) {
+        work->sum == NULL || work->sizes == NULL) {
         return STATUS_FAIL(STATUS_NO_MEMORY, "reference", "no memory for %zu rows", rows);
     }
     return STATUS_OK;
@@ -249,8 +252,8 @@ static void load_chunk(struct work *work, size_t head, size_t key, size_t count)
 }
 
 /* scores[j] = scale x q . k_j and sizes[j] = |scale| x sum |q_i k_ij| over the whole chunk. */
-static void chunk_scores(const struct work *work, size_t r, double *restrict scores,
-                         double *restrict sizes)
+static void chunk_products(const struct work *work, size_t r, double *restrict scores,
+                           double *restrict sizes)
 {
     size_t dim = work->problem->head_dim;
     double scale = problem_scale(work->problem);
@@ -273,6 +276,80 @@ static void chunk_scores(const struct work *work, size_t r, double *restrict sco
     }
 }
 
+/* Lanes [from, to) of a row's chunk, and what a lane's score is and is made of. */
+struct lanes {
+    size_t r;    /* index of the row */
+    size_t key;  /* of lane 0 */
+    size_t from; /* first lane that the row sees */
+    size_t to;   /* one past the last */
+    double scores[CHUNK_KEYS];
+    double sizes[CHUNK_KEYS]; /* sum of the magnitudes of the score's terms */
+};
+
+/* A tanh passes on the less of its argument's error the flatter it is there: 1 - tanh^2, taken
+ * where it is steepest within that error, so that nothing hangs on a score that is not known. */
+static void cap_scores(const struct work *work, struct lanes *lanes)
+{
+    double cap = work->problem->softcap;
+
+    for (size_t j = lanes->from; j < lanes->to; j++) {
+        double size = lanes->sizes[j];
+        double surely = fmax(fabs(lanes->scores[j]) - REFERENCE_SCORE_ROUNDING * size, 0.0);
+        double flat = tanh(surely / cap);
+        lanes->scores[j] = cap * tanh(lanes->scores[j] / cap);
+        lanes->sizes[j] = size * (1.0 - flat * flat) + fabs(lanes->scores[j]);
+    }
+}
+
+static size_t position_of(const struct work *work, size_t r)
+{
+    return work->reference->rows[r] % work->problem->seq_q;
+}
+
+static size_t q_head_of(const struct work *work, size_t r)
+{
+    return work->reference->rows[r] / work->problem->seq_q % work->problem->q_heads;
+}
+
+static void bias_scores(const struct work *work, struct lanes *lanes)
+{
+    const struct problem *problem = work->problem;
+    double slope = problem_alibi_slope(problem, q_head_of(work, lanes->r));
+    double diagonal =
+        (double)position_of(work, lanes->r) + (double)problem->seq_kv - (double)problem->seq_q;
+
+    for (size_t j = lanes->from; j < lanes->to; j++) {
+        double distance = fabs(diagonal - (double)(lanes->key + j));
+        lanes->scores[j] -= slope * distance;
+        lanes->sizes[j] += slope * distance;
+    }
+}
+
+static void mask_scores(const struct work *work, struct lanes *lanes)
+{
+    const float *row = work->inputs->mask + position_of(work, lanes->r) * work->problem->seq_kv;
+
+    for (size_t j = lanes->from; j < lanes->to; j++) {
+        double mask = (double)row[lanes->key + j];
+        lanes->scores[j] += mask;
+        lanes->sizes[j] += isfinite(mask) ? fabs(mask) : 0.0;
+    }
+}
+
+static void chunk_scores(const struct work *work, struct lanes *lanes)
+{
+    chunk_products(work, lanes->r, lanes->scores, lanes->sizes);
+    if (work->problem->softcap > 0.0) {
+        cap_scores(work, lanes);
+    }
+    if (work->problem->alibi) {
+        bias_scores(work, lanes);
+    }
+    if (work->problem->mask) {
+        mask_scores(work, lanes);
+    }
+}
+
 static void grow_magnitude(double *magnitude, double value)
 {
     double size = fabs(value);
@@ -291,47 +368,73 @@ static void raise_max(struct work *work, size_t r, double max)
 
     work->max[r] = max;
     work->sum[r] *= alpha;
+    work->sizes[r] *= alpha;
     for (size_t c = 0; c < dim_v; c++) {
         out[c] *= alpha;
     }
 }
 
-/* Lanes [from, to) of the chunk. A NaN score never becomes the maximum, but its exp is NaN; with a
- * maximum of -inf the subtraction is guarded, so that exp gives 0 for -inf. */
-static void add_chunk(struct work *work, size_t r, size_t from, size_t to)
+/* What a score's size weighs: its exp, p, unless its error may make it much larger than that. The
+ * bound keeps products with any finite size finite. */
+static double weighted_size(double score, double p, double size)
 {
-    size_t dim_v = work->problem->head_dim_v;
+    double error = REFERENCE_SCORE_ROUNDING * size;
+
+    if (!isfinite(size)) {
+        return 0.0;
+    }
+    return size * (error < 0x1p-6 ? p : exp(fmin(score + error, 400.0)));
+}
+
+/* A NaN score never becomes the maximum, but its exp is NaN; with a maximum of -inf the subtraction
+ * is guarded, so that exp gives 0 for -inf. */
+static void add_chunk(struct work *work, struct lanes *lanes)
+{
+    size_t dim_v = work->problem->head_dim_v, r = lanes->r;
     double *out = work->reference->out + r * dim_v;
-    double scores[CHUNK_KEYS], sizes[CHUNK_KEYS];
     double max = work->max[r];
     double shift;
 
-    chunk_scores(work, r, scores, sizes);
-    for (size_t j = from; j < to; j++) {
-        grow_magnitude(&work->reference->score_magnitude, sizes[j]);
-        max = scores[j] > max ? scores[j] : max;
+    chunk_scores(work, lanes);
+    for (size_t j = lanes->from; j < lanes->to; j++) {
+        max = lanes->scores[j] > max ? lanes->scores[j] : max;
     }
     if (max > work->max[r]) {
         raise_max(work, r, max);
     }
     shift = max == -(double)INFINITY ? 0.0 : max;
-    for (size_t j = from; j < to; j++) {
-        double p = exp(scores[j] - shift);
+    for (size_t j = lanes->from; j < lanes->to; j++) {
+        double score = lanes->scores[j] - shift;
+        double p = exp(score);
         const double *v = work->v + j * dim_v;
         work->sum[r] += p;
+        work->sizes[r] += weighted_size(score, p, lanes->sizes[j]);
         for (size_t c = 0; c < dim_v; c++) {
             out[c] += p * v[c];
         }
     }
 }
 
-/* A sum of 0 means that no key is visible, or that all scores are -inf. */
-static void finish_row(struct work *work, size_t r)
+/* The sink joins last, and only a row that has a key: one key more, without a value. */
+static void add_sink(struct work *work, size_t r)
+{
+    double sink = (double)work->inputs->sinks[q_head_of(work, r)];
+    double p;
+
+    if (sink > work->max[r]) {
+        raise_max(work, r, sink);
+    }
+    p = exp(sink - work->max[r]);
+    work->sum[r] += p;
+    work->sizes[r] += weighted_size(sink - work->max[r], p, fabs(sink));
+}
+
+static void set_row(struct work *work, size_t r, bool empty)
 {
     struct reference *reference = work->reference;
     size_t dim_v = work->problem->head_dim_v;
     double *out = reference->out + r * dim_v;
-    bool empty = work->sum[r] == 0.0;
+    double size = empty ? 0.0 : work->sizes[r] / work->sum[r];
 
     for (size_t c = 0; c < dim_v; c++) {
         out[c] = empty ? 0.0 : out[c] / work->sum[r];
@@ -339,22 +442,37 @@ static void finish_row(struct work *work, size_t r)
     }
     reference->lse[r] = empty ? -(double)INFINITY : work->max[r] + log(work->sum[r]);
     grow_magnitude(&reference->lse_magnitude, reference->lse[r]);
+    reference->score_sizes[r] = isfinite(size) ? size : 0.0;
+    grow_magnitude(&reference->score_magnitude, reference->score_sizes[r]);
+}
+
+/* A sum of 0 means that no key is visible, or that all scores are -inf: the largest finite score
+ * adds 1. */
+static void finish_row(struct work *work, size_t r)
+{
+    bool empty = work->sum[r] == 0.0;
+
+    if (!empty && work->problem->sinks) {
+        add_sink(work, r);
+    }
+    set_row(work, r, empty);
 }
 
 /* Lanes of the chunk at `key` that row r sees; false if it sees none. */
-static bool row_lanes(const struct work *work, size_t r, size_t key, size_t *from, size_t *to)
+static bool row_lanes(const struct work *work, size_t r, size_t key, struct lanes *lanes)
 {
-    size_t position = work->reference->rows[r] % work->problem->seq_q;
     size_t first, end;
 
-    problem_visible(work->problem, position, &first, &end);
+    problem_visible(work->problem, position_of(work, r), &first, &end);
     first = size_max(first, key);
     end = size_min(end, key + CHUNK_KEYS);
     if (first >= end) {
         return false;
     }
-    *from = first - key;
-    *to = end - key;
+    lanes->r = r;
+    lanes->key = key;
+    lanes->from = first - key;
+    lanes->to = end - key;
     return true;
 }
 
@@ -369,15 +487,15 @@ static void attend_head(struct work *work, size_t head, size_t start, size_t end
     for (size_t key = 0; key < seq_kv; key += CHUNK_KEYS) {
         bool loaded = false;
         for (size_t r = start; r < end; r++) {
-            size_t from, to;
-            if (!row_lanes(work, r, key, &from, &to)) {
+            struct lanes lanes;
+            if (!row_lanes(work, r, key, &lanes)) {
                 continue;
             }
             if (!loaded) {
                 load_chunk(work, head, key, size_min(CHUNK_KEYS, seq_kv - key));
                 loaded = true;
             }
-            add_chunk(work, r, from, to);
+            add_chunk(work, &lanes);
         }
     }
     for (size_t r = start; r < end; r++) {
@@ -413,7 +531,8 @@ enum status reference_create(const struct problem *problem, const struct inputs 
     STATUS_TRY(choose_rows(problem, work, reference));
     reference->out = allocate(reference->row_count, problem->head_dim_v);
     reference->lse = allocate(reference->row_count, 1);
-    if (reference->out == NULL || reference->lse == NULL) {
+    reference->score_sizes = allocate(reference->row_count, 1);
+    if (reference->out == NULL || reference->lse == NULL || reference->score_sizes == NULL) {
         status = STATUS_FAIL(STATUS_NO_MEMORY, "reference", "no memory for %zu rows",
                              reference->row_count);
         goto out;
@@ -436,79 +555,6 @@ void reference_destroy(struct reference *reference)
     free(reference->rows);
     free(reference->out);
     free(reference->lse);
+    free(reference->score_sizes);
     free(reference);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * The verdict.
- *
- * A kernel's score is off by a rounding or two of each of its products, 2^-24 of them each, so by
- * at most about 2^-22 x score_magnitude; exp(s + e) = exp(s) (1 + e) turns that absolute error of
- * the score into a relative one of p, and with it of out, and adds it to LSE as it is.
- *
- * The rest of out's error is relative to what is summed. f32 storage: exp is good to a few 2^-24,
- * and sums over 65,536 keys walk to some 1e-5 of their result; 5e-5 covers both. f16 storage: the
- * inputs are the same numbers for the reference, but p is stored with 11 bits, so each is off by up
- * to 2^-11 = 4.9e-4; 2e-3 is four of those. l is summed before p is rounded, so LSE has one
- * tolerance for both types. The absolute parts are for results near 0.
- */
-
-static double score_error(const struct reference *reference)
-{
-    return 0x1p-22 * reference->score_magnitude;
-}
-
-static double out_tolerance(const struct reference *reference, enum dtype dtype)
-{
-    double absolute = dtype == DTYPE_F32 ? 1e-6 : 1e-5;
-    double relative = (dtype == DTYPE_F32 ? 5e-5 : 2e-3) + score_error(reference);
-
-    return absolute + relative * reference->out_magnitude;
-}
-
-static double lse_tolerance(const struct reference *reference)
-{
-    return 1e-5 + score_error(reference) + 1e-6 * reference->lse_magnitude;
-}
-
-/* |actual - expected|; 0 for the same NaN or infinity, infinity for one that stands alone. */
-static double error_of(float actual, double expected)
-{
-    double value = (double)actual;
-
-    if (isfinite(value) && isfinite(expected)) {
-        return fabs(value - expected);
-    }
-    if (value == expected || (isnan(value) && isnan(expected))) {
-        return 0.0;
-    }
-    return (double)INFINITY;
-}
-
-void reference_compare(const struct reference *reference, const struct problem *problem,
-                       const float *out, const float *lse, struct verdict *verdict)
-{
-    size_t dim_v = problem->head_dim_v;
-
-    *verdict = (struct verdict){
-        .tolerance = out_tolerance(reference, problem->dtype),
-        .lse_tolerance = lse_tolerance(reference),
-        .rows_checked = reference->row_count,
-        .worst_row = reference->rows[0],
-    };
-    for (size_t r = 0; r < reference->row_count; r++) {
-        size_t row = reference->rows[r];
-        double lse_error = error_of(lse[row], reference->lse[r]);
-        verdict->lse_max_abs_err = fmax(verdict->lse_max_abs_err, lse_error);
-        for (size_t c = 0; c < dim_v; c++) {
-            double error = error_of(out[row * dim_v + c], reference->out[r * dim_v + c]);
-            if (error > verdict->max_abs_err) {
-                verdict->max_abs_err = error;
-                verdict->worst_row = row;
-                verdict->worst_column = c;
-            }
-        }
-    }
-    verdict->verified = verdict->max_abs_err <= verdict->tolerance &&
-                        verdict->lse_max_abs_err <= verdict->lse_tolerance;
 }

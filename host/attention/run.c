@@ -19,16 +19,23 @@
 enum { SIMT_LOCAL_CPU = 32, SIMT_LOCAL_GPU = 128 };
 
 struct attention {
-    struct device *device;  /* borrowed */
-    struct problem problem; /* */
-    struct program program; /* of its tile, owned */
-    size_t pes;             /* work-groups */
-    size_t local_size;      /* work-items of a group */
-    cl_kernel kernel;       /* */
-    cl_mem q, k, v;         /* inputs, storage type */
-    cl_mem out, lse;        /* results, f32 */
-    size_t out_bytes;       /* */
-    size_t lse_bytes;       /* */
+    struct device *device;   /* borrowed */
+    struct problem problem;  /* */
+    struct program program;  /* of its tile, owned */
+    size_t pes;              /* work-groups */
+    size_t local_size;       /* work-items of a group */
+    size_t merge_local;      /* work-items of a group that merges */
+    cl_kernel kernel;        /* attention */
+    cl_kernel merge;         /* joins the parts; NULL if unsplit */
+    cl_mem q, k, v;          /* inputs, storage type */
+    cl_mem sinks;            /* [q_heads] f32; a byte where there are none, and so on */
+    cl_mem slopes;           /* [q_heads] f32 */
+    cl_mem mask;             /* [seq_q, seq_kv] f32 */
+    struct pe_arenas *parts; /* the parts' states, one pool that can be painted; NULL if unsplit */
+    cl_mem no_parts;         /* a byte in their place; NULL if split */
+    cl_mem out, lse;         /* results, f32 */
+    size_t out_bytes;        /* */
+    size_t lse_bytes;        /* */
 };
 
 struct attention_bound {
@@ -59,18 +66,26 @@ static size_t vector_width(const struct device_info *info)
 
 static enum status build(struct attention *attention, const struct attention_options *options)
 {
+    enum status status = STATUS_OK;
     const struct problem *p = &attention->problem;
-    char text[256];
+    char text[384];
     snprintf(text, sizeof text,
              "-DHEAD_DIM=%zu -DHEAD_DIM_V=%zu -DBLOCK_M=%zu -DBLOCK_N=%zu -DSTORAGE_F16=%d "
-             "-DVECTOR_WIDTH=%zu",
+             "-DVECTOR_WIDTH=%zu -DSOFTCAP=%d -DALIBI=%d -DMASK=%d -DSINKS=%d -DSPLIT=%d",
              p->head_dim, p->head_dim_v, p->block_m, p->block_n, p->dtype == DTYPE_F16,
-             vector_width(&attention->device->info));
+             vector_width(&attention->device->info), p->softcap > 0.0, p->alibi, p->mask, p->sinks,
+             problem_parts(p) > 1);
     const char *source = options->source;
     if (source == NULL) {
         source = options->style == KERNEL_SIMT ? kernels_attention_simt : kernels_attention_simd;
     }
-    return build_kernel(attention->device, source, text, "attention", &attention->kernel);
+    STATUS_TRY(build_kernel(attention->device, source, text, "attention", &attention->kernel));
+    if (problem_parts(p) > 1) {
+        STATUS_TRY(
+            build_kernel(attention->device, kernels_merge, text, "merge", &attention->merge));
+    }
+out:
+    return status;
 }
 
 static enum status choose_local_size(struct attention *attention,
@@ -101,39 +116,136 @@ out:
     return status;
 }
 
+/* The merge takes as many work-items as its kernel can have of them. */
+static enum status choose_merge_size(struct attention *attention)
+{
+    enum status status = STATUS_OK;
+    size_t limit = 0, local_bytes = 0;
+    if (attention->merge == NULL) {
+        return STATUS_OK;
+    }
+    STATUS_TRY(build_kernel_limits(attention->device, attention->merge, &limit, &local_bytes));
+    attention->merge_local = size_min(attention->local_size, limit);
+out:
+    return status;
+}
+
+/* Slopes of all query heads. */
+static enum status upload_slopes(struct attention *attention)
+{
+    enum status status = STATUS_OK;
+    const size_t heads = attention->problem.alibi ? attention->problem.q_heads : 0;
+    float *slopes = malloc(size_max(heads, 1) * sizeof slopes[0]);
+    if (slopes == NULL) {
+        return STATUS_FAIL(STATUS_NO_MEMORY, "attention", "no memory for %zu slopes", heads);
+    }
+    for (size_t head = 0; head < heads; ++head) {
+        slopes[head] = (float)problem_alibi_slope(&attention->problem, head);
+    }
+    STATUS_TRY(device_buffer(attention->device, CL_MEM_READ_ONLY, heads * sizeof slopes[0], slopes,
+                             &attention->slopes));
+out:
+    free(slopes);
+    return status;
+}
+
+/* What the options read; features that are off get a byte. */
+static enum status upload_options(struct attention *attention, const struct inputs *inputs)
+{
+    enum status status = STATUS_OK;
+    struct device *device = attention->device;
+    const struct problem *p = &attention->problem;
+    const size_t sinks = p->sinks ? p->q_heads : 0, mask = p->mask ? p->seq_q * p->seq_kv : 0;
+    STATUS_TRY(device_buffer(device, CL_MEM_READ_ONLY, sinks * sizeof(float), inputs->sinks,
+                             &attention->sinks));
+    STATUS_TRY(device_buffer(device, CL_MEM_READ_ONLY, mask * sizeof(float), inputs->mask,
+                             &attention->mask));
+    STATUS_TRY(upload_slopes(attention));
+out:
+    return status;
+}
+
 static enum status upload(struct attention *attention, const struct inputs *inputs)
 {
     enum status status = STATUS_OK;
     struct device *device = attention->device;
     const struct problem *p = &attention->problem;
     const size_t item = dtype_bytes(p->dtype);
-    attention->out_bytes = problem_out_elems(p) * sizeof(float);
-    attention->lse_bytes = problem_lse_elems(p) * sizeof(float);
     STATUS_TRY(device_buffer(device, CL_MEM_READ_ONLY, problem_q_elems(p) * item, inputs->q,
                              &attention->q));
     STATUS_TRY(device_buffer(device, CL_MEM_READ_ONLY, problem_k_elems(p) * item, inputs->k,
                              &attention->k));
     STATUS_TRY(device_buffer(device, CL_MEM_READ_ONLY, problem_v_elems(p) * item, inputs->v,
                              &attention->v));
-    STATUS_TRY(
-        device_buffer(device, CL_MEM_READ_WRITE, attention->out_bytes, NULL, &attention->out));
-    STATUS_TRY(
-        device_buffer(device, CL_MEM_READ_WRITE, attention->lse_bytes, NULL, &attention->lse));
+    STATUS_TRY(upload_options(attention, inputs));
 out:
     return status;
 }
 
-/* Arguments that stay the same for every binding: inputs and outputs. */
-static enum status set_tensors(struct attention *attention)
+/* Results, and the buffer of the parts: an arena of one pool, so that it is measured like one. */
+static enum status create_results(struct attention *attention)
 {
     enum status status = STATUS_OK;
-    const cl_mem tensors[] = {attention->q, attention->k, attention->v, attention->out,
-                              attention->lse};
-    for (cl_uint i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
-        OPENCL_TRY(clSetKernelArg(attention->kernel, 3 + i, sizeof(cl_mem), &tensors[i]));
+    struct device *device = attention->device;
+    const struct problem *p = &attention->problem;
+    attention->out_bytes = problem_out_elems(p) * sizeof(float);
+    attention->lse_bytes = problem_lse_elems(p) * sizeof(float);
+    STATUS_TRY(
+        device_buffer(device, CL_MEM_READ_WRITE, attention->out_bytes, NULL, &attention->out));
+    STATUS_TRY(
+        device_buffer(device, CL_MEM_READ_WRITE, attention->lse_bytes, NULL, &attention->lse));
+    if (problem_parts(p) == 1) {
+        STATUS_TRY(device_buffer(device, CL_MEM_READ_WRITE, 0, NULL, &attention->no_parts));
+    } else {
+        const struct pe_arenas_shape shape = {
+            .pes = 1, .pool_bytes = problem_parts_bytes(p), .guard_bytes = PE_ARENAS_GUARD_BYTES};
+        STATUS_TRY(pe_arenas_create(device, shape, &attention->parts));
     }
 out:
     return status;
+}
+
+static cl_mem parts_buffer(const struct attention *attention)
+{
+    return attention->parts != NULL ? attention->parts->buffer : attention->no_parts;
+}
+
+/* Arguments that stay the same for every binding: all but arena, table and parameters. */
+static enum status set_tensors(struct attention *attention)
+{
+    enum status status = STATUS_OK;
+    const cl_mem parts = parts_buffer(attention);
+    const cl_mem tensors[] = {attention->q,      attention->k,    attention->v, attention->sinks,
+                              attention->slopes, attention->mask, parts,        attention->out,
+                              attention->lse};
+    const cl_mem merged[] = {parts, attention->sinks, attention->out, attention->lse};
+    for (cl_uint i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
+        OPENCL_TRY(clSetKernelArg(attention->kernel, 3 + i, sizeof(cl_mem), &tensors[i]));
+    }
+    for (cl_uint i = 0; attention->merge != NULL && i < sizeof merged / sizeof merged[0]; ++i) {
+        OPENCL_TRY(clSetKernelArg(attention->merge, 1 + i, sizeof(cl_mem), &merged[i]));
+    }
+out:
+    return status;
+}
+
+/* What the caller asks for, before anything is built. */
+static enum status check_request(const struct problem *problem, const struct inputs *inputs,
+                                 const struct attention_options *options)
+{
+    if (!dtype_has_kernel(problem->dtype) || problem->dtype != inputs->dtype) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "dtype",
+                           "no kernel stores %s (inputs are %s); f32 and f16 can run",
+                           dtype_name(problem->dtype), dtype_name(inputs->dtype));
+    }
+    if (options->pes == 0) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "PEs", "0 asked for; at least 1 is needed");
+    }
+    if ((problem->sinks && inputs->sinks == NULL) || (problem->mask && inputs->mask == NULL)) {
+        return STATUS_FAIL(STATUS_MISUSE, "attention", "the problem has %s that the inputs lack",
+                           inputs->sinks == NULL && problem->sinks ? "sinks" : "a mask");
+    }
+    return problem_validate(problem);
 }
 
 enum status attention_create(struct device *device, const struct problem *problem,
@@ -143,15 +255,7 @@ enum status attention_create(struct device *device, const struct problem *proble
     enum status status = STATUS_OK;
     struct attention *attention = NULL;
     *out = NULL;
-    if (!dtype_has_kernel(problem->dtype) || problem->dtype != inputs->dtype) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, "dtype",
-                           "no kernel stores %s (inputs are %s); f32 and f16 can run",
-                           dtype_name(problem->dtype), dtype_name(inputs->dtype));
-    }
-    if (options->pes == 0) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, "PEs", "0 asked for; at least 1 is needed");
-    }
-    STATUS_TRY(problem_validate(problem));
+    STATUS_TRY(check_request(problem, inputs, options));
     attention = calloc(1, sizeof *attention);
     if (attention == NULL) {
         return STATUS_FAIL(STATUS_NO_MEMORY, "attention", "%zu bytes", sizeof *attention);
@@ -163,7 +267,9 @@ enum status attention_create(struct device *device, const struct problem *proble
     STATUS_TRY(tile_program_record(problem, &attention->program));
     STATUS_TRY(build(attention, options));
     STATUS_TRY(choose_local_size(attention, options));
+    STATUS_TRY(choose_merge_size(attention));
     STATUS_TRY(upload(attention, inputs));
+    STATUS_TRY(create_results(attention));
     STATUS_TRY(set_tensors(attention));
     *out = attention;
     attention = NULL;
@@ -188,6 +294,14 @@ void attention_destroy(struct attention *attention)
     if (attention->kernel != NULL) {
         clReleaseKernel(attention->kernel);
     }
+    if (attention->merge != NULL) {
+        clReleaseKernel(attention->merge);
+    }
+    pe_arenas_destroy(attention->parts);
+    release(attention->no_parts);
+    release(attention->sinks);
+    release(attention->slopes);
+    release(attention->mask);
     release(attention->q);
     release(attention->k);
     release(attention->v);
@@ -212,9 +326,6 @@ static void fill_params(const struct attention *attention, const struct pe_arena
                         size_t row_stride, struct attention_params *params)
 {
     const struct problem *p = &attention->problem;
-    const float scale = (float)problem_scale(p);
-    uint32_t scale_bits = 0;
-    memcpy(&scale_bits, &scale, sizeof scale_bits);
     *params = (struct attention_params){
         .arena_stride = arenas->shape.stride_bytes,
         .arena_shift = arenas->shape.shift_bytes,
@@ -227,7 +338,9 @@ static void fill_params(const struct attention *attention, const struct pe_arena
         .seq_kv = p->seq_kv,
         .reach_left = clamp_reach(problem_reach_left(p), p),
         .reach_right = clamp_reach(problem_reach_right(p), p),
-        .scale_bits = scale_bits,
+        .parts = problem_parts(p),
+        .scale = (float)problem_scale(p),
+        .softcap = (float)p->softcap,
     };
 }
 
@@ -298,8 +411,13 @@ enum status attention_launch(struct attention *attention, struct attention_bound
     OPENCL_TRY(clSetKernelArg(attention->kernel, 0, sizeof(cl_mem), &bound->arenas->buffer));
     OPENCL_TRY(clSetKernelArg(attention->kernel, 1, sizeof(cl_mem), &bound->table));
     OPENCL_TRY(clSetKernelArg(attention->kernel, 2, sizeof(cl_mem), &bound->params));
-    STATUS_TRY(launch_kernel(attention->device, attention->kernel, attention->pes,
-                             attention->local_size, count, time));
+    if (attention->merge != NULL) {
+        OPENCL_TRY(clSetKernelArg(attention->merge, 0, sizeof(cl_mem), &bound->params));
+    }
+    const struct launch steps[] = {{attention->kernel, attention->pes, attention->local_size},
+                                   {attention->merge, attention->pes, attention->merge_local}};
+    STATUS_TRY(
+        launch_kernels(attention->device, steps, attention->merge != NULL ? 2 : 1, count, time));
 out:
     return status;
 }
@@ -352,6 +470,50 @@ static uint64_t hash_bytes(const void *data, size_t bytes)
     return hash;
 }
 
+/* Paints the arenas, and the parts' buffer beside them. */
+static enum status paint(struct attention *attention, struct attention_bound *bound,
+                         unsigned char value)
+{
+    enum status status = STATUS_OK;
+    STATUS_TRY(pe_arenas_paint(bound->arenas, value));
+    if (attention->parts != NULL) {
+        STATUS_TRY(pe_arenas_paint(attention->parts, value));
+    }
+out:
+    return status;
+}
+
+/* One painted run, and what it touched. */
+static enum status painted_run(struct attention *attention, struct attention_bound *bound,
+                               unsigned char value, float *results)
+{
+    enum status status = STATUS_OK;
+    STATUS_TRY(paint(attention, bound, value));
+    STATUS_TRY(run_once(attention, bound, false, results));
+    STATUS_TRY(pe_arenas_scan(bound->arenas, value));
+    if (attention->parts != NULL) {
+        STATUS_TRY(pe_arenas_scan(attention->parts, value));
+    }
+out:
+    return status;
+}
+
+/* What both painted runs have touched. The parts' guard counts as one more guard. */
+static enum status measure(struct attention *attention, struct attention_bound *bound,
+                           struct attention_check *out)
+{
+    enum status status = STATUS_OK;
+    struct pe_arenas_touch parts = {.guards_intact = true};
+    STATUS_TRY(pe_arenas_measure(bound->arenas, &out->touch));
+    if (attention->parts != NULL) {
+        STATUS_TRY(pe_arenas_measure(attention->parts, &parts));
+    }
+    out->parts_touched_bytes = parts.peak_bytes;
+    out->touch.guards_intact = out->touch.guards_intact && parts.guards_intact;
+out:
+    return status;
+}
+
 /* The two painted runs: results of the first in `first`, `other` is room for the second's. */
 static enum status painted_runs(struct attention *attention, struct attention_bound *bound,
                                 float *first, float *other, struct attention_check *out)
@@ -359,13 +521,12 @@ static enum status painted_runs(struct attention *attention, struct attention_bo
     enum status status = STATUS_OK;
     const size_t bytes = attention->out_bytes + attention->lse_bytes;
     STATUS_TRY(pe_arenas_reset(bound->arenas));
-    STATUS_TRY(pe_arenas_paint(bound->arenas, 0xA5));
-    STATUS_TRY(run_once(attention, bound, false, first));
-    STATUS_TRY(pe_arenas_scan(bound->arenas, 0xA5));
-    STATUS_TRY(pe_arenas_paint(bound->arenas, 0x5A));
-    STATUS_TRY(run_once(attention, bound, false, other));
-    STATUS_TRY(pe_arenas_scan(bound->arenas, 0x5A));
-    STATUS_TRY(pe_arenas_measure(bound->arenas, &out->touch));
+    if (attention->parts != NULL) {
+        STATUS_TRY(pe_arenas_reset(attention->parts));
+    }
+    STATUS_TRY(painted_run(attention, bound, 0xA5, first));
+    STATUS_TRY(painted_run(attention, bound, 0x5A, other));
+    STATUS_TRY(measure(attention, bound, out));
     out->repeatable = memcmp(first, other, bytes) == 0;
     out->output_hash = hash_bytes(first, bytes);
 out:

@@ -71,6 +71,7 @@ struct attention_check {
     struct pe_arenas_touch touch; /* of both painted runs */
     bool repeatable;              /* out and lse of both painted runs equal bit for bit */
     bool poison_neutral;          /* a poisoned run gave the same bits; true if not asked for */
+    size_t parts_touched_bytes;   /* of the parts' buffer, measured likewise; 0 if unsplit */
     uint64_t output_hash;         /* FNV-1a over out and lse bits: equal outputs, equal hashes */
 };
 

@@ -258,36 +258,72 @@ static size_t item_keys(const struct problem *problem, const struct problem_item
     return size_min(end, problem->seq_kv) - item->tile_first * problem->block_n;
 }
 
-/* All heads walk alike, so one head's blocks are walked and the sums multiplied. */
+/* What the items of all heads walk. */
+struct walk {
+    size_t tiles;
+    size_t keys;       /* real ones of those tiles */
+    size_t mask_elems; /* real rows x keys */
+};
+
+/* All heads walk alike, so one head's blocks are walked and the sums multiplied; the parts of a
+ * block walk together what it walks unsplit. */
+static struct walk walk_of(const struct problem *problem)
+{
+    size_t heads = problem->batch * problem->kv_heads;
+    struct problem unsplit = *problem;
+    struct walk walk = {0};
+    size_t blocks;
+
+    unsplit.parts = 1;
+    blocks = problem_item_count(&unsplit) / heads;
+    for (size_t i = 0; i < blocks; i++) {
+        struct problem_item item = problem_item(&unsplit, i);
+        size_t keys = item_keys(problem, &item);
+        walk.tiles = saturating_add(walk.tiles, item.tile_count);
+        walk.keys = saturating_add(walk.keys, keys);
+        walk.mask_elems = saturating_add(walk.mask_elems, saturating_mul(keys, item.rows));
+    }
+    walk.tiles = saturating_mul(walk.tiles, heads);
+    walk.keys = saturating_mul(walk.keys, heads);
+    walk.mask_elems = problem->mask ? saturating_mul(walk.mask_elems, heads) : 0;
+    return walk;
+}
+
+static size_t dram_read_bytes(const struct problem *problem, const struct walk *walk)
+{
+    size_t storage_bytes = dtype_bytes(problem->dtype);
+    size_t key_elems = saturating_add(problem->head_dim, problem->head_dim_v);
+    size_t q_elems = saturating_mul(problem_q_elems(problem), problem_parts(problem));
+    size_t elems = saturating_add(q_elems, saturating_mul(walk->keys, key_elems));
+    size_t mask_bytes = saturating_mul(walk->mask_elems, sizeof(float));
+
+    return saturating_add(saturating_add(saturating_mul(elems, storage_bytes), mask_bytes),
+                          problem_parts_bytes(problem));
+}
+
+static size_t dram_write_bytes(const struct problem *problem)
+{
+    size_t elems = saturating_add(problem_out_elems(problem), problem_lse_elems(problem));
+
+    return saturating_add(saturating_mul(elems, sizeof(float)), problem_parts_bytes(problem));
+}
+
 struct problem_traffic tile_program_traffic(const struct problem *problem,
                                             const struct program *program)
 {
     struct program_traffic per_tile = program_tile_traffic(program);
     struct program_traffic per_item = program_item_traffic(program);
-    size_t storage_bytes = dtype_bytes(problem->dtype);
+    struct walk walk = walk_of(problem);
     size_t items = problem_item_count(problem);
-    size_t heads = problem->batch * problem->kv_heads;
-    size_t key_bytes =
-        saturating_mul(saturating_add(problem->head_dim, problem->head_dim_v), storage_bytes);
-    size_t out_elems = saturating_add(problem_out_elems(problem), problem_lse_elems(problem));
-    size_t tiles = 0, keys = 0;
 
-    for (size_t i = 0; i < items / heads; i++) {
-        struct problem_item item = problem_item(problem, i);
-        tiles = saturating_add(tiles, item.tile_count);
-        keys = saturating_add(keys, item_keys(problem, &item));
-    }
-    tiles = saturating_mul(tiles, heads);
-    keys = saturating_mul(keys, heads);
     return (struct problem_traffic){
-        .dram_read_bytes = saturating_add(problem_q_elems(problem) * storage_bytes,
-                                          saturating_mul(keys, key_bytes)),
-        .dram_write_bytes = saturating_mul(out_elems, sizeof(float)),
-        .scratch_read_bytes = saturating_add(saturating_mul(per_tile.read_bytes, tiles),
+        .dram_read_bytes = dram_read_bytes(problem, &walk),
+        .dram_write_bytes = dram_write_bytes(problem),
+        .scratch_read_bytes = saturating_add(saturating_mul(per_tile.read_bytes, walk.tiles),
                                              saturating_mul(per_item.read_bytes, items)),
-        .scratch_write_bytes = saturating_add(saturating_mul(per_tile.write_bytes, tiles),
+        .scratch_write_bytes = saturating_add(saturating_mul(per_tile.write_bytes, walk.tiles),
                                               saturating_mul(per_item.write_bytes, items)),
-        .copy_bytes = saturating_add(saturating_mul(per_tile.copy_bytes, tiles),
+        .copy_bytes = saturating_add(saturating_mul(per_tile.copy_bytes, walk.tiles),
                                      saturating_mul(per_item.copy_bytes, items)),
     };
 }

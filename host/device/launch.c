@@ -7,16 +7,16 @@
 
 static const char what[] = "kernel launch";
 
-static enum status check_counts(size_t groups, size_t local, size_t count, size_t *global)
+static enum status check_size(const struct launch *step, size_t *global)
 {
     *global = 0;
-    if (groups == 0 || local == 0 || count == 0) {
-        return STATUS_FAIL(STATUS_MISUSE, what, "%zu work-groups of %zu work-items, %zu times",
-                           groups, local, count);
+    if (step->groups == 0 || step->local == 0) {
+        return STATUS_FAIL(STATUS_MISUSE, what, "%zu work-groups of %zu work-items", step->groups,
+                           step->local);
     }
-    if (!size_mul(groups, local, global)) {
+    if (!size_mul(step->groups, step->local, global)) {
         return STATUS_FAIL(STATUS_RANGE, what, "%zu work-groups of %zu work-items are too many",
-                           groups, local);
+                           step->groups, step->local);
     }
     return STATUS_OK;
 }
@@ -57,14 +57,17 @@ out:
     return status;
 }
 
-static enum status run(struct device *device, cl_kernel kernel, size_t global, size_t local,
+static enum status run(struct device *device, const struct launch *steps, size_t step_count,
                        size_t count, cl_event events[2])
 {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < count; ++i) {
-        cl_event *event = i == 0 ? &events[0] : i + 1 == count ? &events[1] : NULL;
-        OPENCL_TRY(clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global, &local, 0, NULL,
-                                          event));
+    const size_t total = count * step_count;
+    for (size_t i = 0; i < total; ++i) {
+        const struct launch *step = &steps[i % step_count];
+        const size_t global = step->groups * step->local;
+        cl_event *event = i == 0 ? &events[0] : i + 1 == total ? &events[1] : NULL;
+        OPENCL_TRY(clEnqueueNDRangeKernel(device->queue, step->kernel, 1, NULL, &global,
+                                          &step->local, 0, NULL, event));
     }
     OPENCL_TRY(clFinish(device->queue));
 out:
@@ -74,20 +77,38 @@ out:
     return status;
 }
 
-enum status launch_kernel(struct device *device, cl_kernel kernel, size_t groups, size_t local,
-                          size_t count, struct event_time *out)
+static enum status check_steps(struct device *device, const struct launch *steps, size_t step_count,
+                               size_t count)
 {
     enum status status = STATUS_OK;
-    cl_event events[2] = {NULL, NULL}; /* the first launch's, and the last one's if another */
     size_t global = 0;
+    if (step_count == 0 || step_count > LAUNCH_MAX_KERNELS || count == 0) {
+        return STATUS_FAIL(STATUS_MISUSE, what, "%zu kernels, %zu times", step_count, count);
+    }
+    for (size_t i = 0; i < step_count; ++i) {
+        STATUS_TRY(check_size(&steps[i], &global));
+        STATUS_TRY(check_limits(device, steps[i].kernel, steps[i].local));
+    }
+    if (!size_mul(count, step_count, &global)) {
+        return STATUS_FAIL(STATUS_RANGE, what, "%zu times %zu kernels are too many", count,
+                           step_count);
+    }
+out:
+    return status;
+}
+
+enum status launch_kernels(struct device *device, const struct launch *steps, size_t step_count,
+                           size_t count, struct event_time *out)
+{
+    enum status status = STATUS_OK;
+    cl_event events[2] = {NULL, NULL}; /* the first kernel's, and the last one's if another */
 
     *out = (struct event_time){(double)NAN, (double)NAN, false};
-    STATUS_TRY(check_counts(groups, local, count, &global));
-    STATUS_TRY(check_limits(device, kernel, local));
+    STATUS_TRY(check_steps(device, steps, step_count, count));
     uint64_t start = event_clock_ns();
-    STATUS_TRY(run(device, kernel, global, local, count, events));
+    STATUS_TRY(run(device, steps, step_count, count, events));
     uint64_t end = event_clock_ns();
-    cl_event last = count > 1 ? events[1] : events[0];
+    cl_event last = events[1] != NULL ? events[1] : events[0];
     STATUS_TRY(check_finished(last));
     event_read_span(events[0], last, out);
     out->host_ns = end > start ? (double)(end - start) : 1.0;
@@ -98,6 +119,13 @@ out:
         }
     }
     return status;
+}
+
+enum status launch_kernel(struct device *device, cl_kernel kernel, size_t groups, size_t local,
+                          size_t count, struct event_time *out)
+{
+    const struct launch step = {.kernel = kernel, .groups = groups, .local = local};
+    return launch_kernels(device, &step, 1, count, out);
 }
 
 enum status launch_local_argument(struct device *device, cl_kernel kernel, cl_uint index,

@@ -49,17 +49,37 @@ struct case_setup {
     bool launch_first; /* once more, before anything else has written the arenas */
 };
 
+/* How a case is built. */
+struct case_build {
+    enum kernel_style style;
+    size_t local_size;                                                  /* as attention_options */
+    const char *source;                                                 /* as attention_options */
+    void (*edit)(const struct problem *problem, struct inputs *inputs); /* NULL = random inputs */
+};
+
+static inline void case_setup_build(struct case_setup *setup, struct device *device,
+                                    const struct problem *problem, const struct case_build *build)
+{
+    *setup = (struct case_setup){.device = device, .problem = *problem, .pes = 2};
+    DEVICE_OK(inputs_create(problem, CASE_SEED, &setup->inputs));
+    if (build->edit != NULL) {
+        build->edit(problem, setup->inputs);
+    }
+    DEVICE_OK(reference_create(problem, setup->inputs, REFERENCE_DEFAULT_WORK, &setup->reference));
+    DEVICE_OK(tile_program_record(problem, &setup->program));
+    struct attention_options options = {.style = build->style,
+                                        .local_size = build->local_size,
+                                        .pes = setup->pes,
+                                        .source = build->source};
+    DEVICE_OK(attention_create(device, problem, setup->inputs, &options, &setup->attention));
+}
+
 static inline void case_setup(struct case_setup *setup, struct device *device,
                               const struct problem *problem, enum kernel_style style,
                               size_t local_size, const char *source)
 {
-    *setup = (struct case_setup){.device = device, .problem = *problem, .pes = 2};
-    DEVICE_OK(inputs_create(problem, CASE_SEED, &setup->inputs));
-    DEVICE_OK(reference_create(problem, setup->inputs, REFERENCE_DEFAULT_WORK, &setup->reference));
-    DEVICE_OK(tile_program_record(problem, &setup->program));
-    struct attention_options options = {
-        .style = style, .local_size = local_size, .pes = setup->pes, .source = source};
-    DEVICE_OK(attention_create(device, problem, setup->inputs, &options, &setup->attention));
+    const struct case_build build = {.style = style, .local_size = local_size, .source = source};
+    case_setup_build(setup, device, problem, &build);
 }
 
 static inline void case_teardown(struct case_setup *setup)
@@ -116,6 +136,7 @@ static inline struct case_result case_run(struct case_setup *setup, enum policy 
     DEVICE_OK(attention_check(setup->attention, bound, setup->reference, poison, &result.check));
     result.agrees = result.check.touch.peak_bytes == result.plan.peak_bytes &&
                     result.check.touch.touched_lines == result.plan.touched_lines &&
+                    result.check.parts_touched_bytes == problem_parts_bytes(&setup->problem) &&
                     result.check.touch.guards_intact;
     attention_unbind(bound);
     offset_table_fini(&table);
@@ -135,15 +156,18 @@ static inline void case_describe(const struct case_setup *setup, const char *pol
 {
     const struct problem *p = &setup->problem;
     print_error(
-        "%s %s: heads %zu/%zu, seq %zu x %zu, head_dim %zu/%zu, block %zu x %zu\n"
+        "%s %s: heads %zu/%zu, seq %zu x %zu, head_dim %zu/%zu, block %zu x %zu, causal %d, "
+        "window %lld,%lld, softcap %g, alibi %d, sinks %d, mask %d, parts %zu\n"
         "  max_abs_err %.3g (tolerance %.3g), LSE %.3g (%.3g), peak %zu of %zu, "
         "lines %zu of %zu, guards %d, repeatable %d, poison neutral %d\n",
         policy, dtype_name(p->dtype), p->q_heads, p->kv_heads, p->seq_q, p->seq_kv, p->head_dim,
-        p->head_dim_v, p->block_m, p->block_n, result->check.verdict.max_abs_err,
-        result->check.verdict.tolerance, result->check.verdict.lse_max_abs_err,
-        result->check.verdict.lse_tolerance, result->check.touch.peak_bytes,
-        result->plan.peak_bytes, result->check.touch.touched_lines, result->plan.touched_lines,
-        result->check.touch.guards_intact, result->check.repeatable, result->check.poison_neutral);
+        p->head_dim_v, p->block_m, p->block_n, p->causal, (long long)p->window_left,
+        (long long)p->window_right, p->softcap, p->alibi, p->sinks, p->mask, p->parts,
+        result->check.verdict.max_abs_err, result->check.verdict.tolerance,
+        result->check.verdict.lse_max_abs_err, result->check.verdict.lse_tolerance,
+        result->check.touch.peak_bytes, result->plan.peak_bytes, result->check.touch.touched_lines,
+        result->plan.touched_lines, result->check.touch.guards_intact, result->check.repeatable,
+        result->check.poison_neutral);
 }
 
 /* All three policies of a problem: each right, outputs equal bit for bit. */

@@ -1,21 +1,29 @@
 # Tests of this folder.
 
 # Attention in both styles and types. SCRATCHSCOPE_TEST_DEVICE chooses another device.
-add_executable(test_device_attention device/test_attention.c)
-target_include_directories(test_device_attention PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(test_device_attention PRIVATE project_flags attention PkgConfig::CMOCKA)
-foreach(style simd simt)
-    foreach(dtype f32 f16)
-        add_test(NAME device.attention_${style}_${dtype}
-                 COMMAND test_device_attention ${style} ${dtype} 0)
-        set_tests_properties(device.attention_${style}_${dtype} PROPERTIES LABELS device TIMEOUT
-                                                                           1200)
+foreach(subject attention options)
+    set(target test_device_${subject})
+    add_executable(${target} device/test_${subject}.c)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${target} PRIVATE project_flags attention PkgConfig::CMOCKA)
+    foreach(style simd simt)
+        foreach(dtype f32 f16)
+            set(name device.${subject}_${style}_${dtype})
+            add_test(NAME ${name} COMMAND ${target} ${style} ${dtype} 0)
+            set_tests_properties(${name} PROPERTIES LABELS device TIMEOUT 1200)
+        endforeach()
     endforeach()
+    foreach(local 1 64 256) # the rest of the work-group sizes: 0 takes 32 on a CPU
+        set(name device.${subject}_simt_local_${local})
+        add_test(NAME ${name} COMMAND ${target} simt f16 ${local} small)
+        set_tests_properties(${name} PROPERTIES LABELS device TIMEOUT 1200)
+    endforeach()
+    scratchscope_oclgrind_test(${subject}_simd_f32 device.${subject} simd f32 0 small)
+    scratchscope_oclgrind_test(${subject}_simd_f16 device.${subject} simd f16 0 small)
+    scratchscope_oclgrind_test(${subject}_simt_f32 device.${subject} simt f32 3 small)
+    scratchscope_oclgrind_test(${subject}_simt_f16 device.${subject} simt f16 4 small)
 endforeach()
-scratchscope_oclgrind_test(attention_simd_f32 device.attention simd f32 0 small)
-scratchscope_oclgrind_test(attention_simd_f16 device.attention simd f16 0 small)
-scratchscope_oclgrind_test(attention_simt_f32 device.attention simt f32 3 small)
-scratchscope_oclgrind_test(attention_simt_f16 device.attention simt f16 4 small)
+scratchscope_test(device.index device device/test_index.c attention)
 scratchscope_test(device.mutations device device/test_mutations.c attention)
 
 # Whole sweeps; sweep_case.c stands between the sweep and two functions of attention.

@@ -1,5 +1,5 @@
 /* Problems that the unit tests of host/attention share: the reference preset, random small ones,
- * and their mask by its definition. */
+ * options for them, and visibility and slopes by their definition. */
 #ifndef TESTS_UNIT_ATTENTION_FIXTURE_H
 #define TESTS_UNIT_ATTENTION_FIXTURE_H
 
@@ -7,6 +7,7 @@
 #include "tests/unit/random.h"
 #include "tests/unit/unit.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The preset cap16 at S tiles: 16 items of 32 rows. */
@@ -74,7 +75,51 @@ static inline struct problem random_problem(struct random *random)
     };
 }
 
-/* The mask by its definition, without a sum that could wrap. */
+/* Each option alone, then each pair of them, by turns: the number of a choice says which. */
+enum { OPTION_COUNT = 4, OPTION_CHOICES = OPTION_COUNT * OPTION_COUNT };
+
+static inline void set_option(struct problem *problem, size_t option)
+{
+    switch (option) {
+    case 0:
+        problem->softcap = 3.0;
+        break;
+    case 1:
+        problem->alibi = true;
+        break;
+    case 2:
+        problem->sinks = true;
+        break;
+    default:
+        problem->mask = true;
+        break;
+    }
+}
+
+static inline void set_options(struct problem *problem, size_t choice)
+{
+    set_option(problem, choice % OPTION_COUNT);
+    set_option(problem, choice / OPTION_COUNT % OPTION_COUNT);
+}
+
+/* A power of two n: the geometric sequence from 2^(-8/n) on with that ratio. Else that of the power
+ * below, then the 1st, 3rd, ... of the next power's. */
+static inline double definition_of_slope(size_t heads, size_t head)
+{
+    size_t power = 1;
+    double slope, ratio;
+
+    for (; power * 2 <= heads; power *= 2) {
+    }
+    ratio = pow(2.0, -8.0 / (double)(head < power ? power : 2 * power));
+    slope = ratio;
+    for (size_t i = 0; i < (head < power ? head : 2 * (head - power)); i++) {
+        slope *= ratio;
+    }
+    return slope;
+}
+
+/* Visibility by its definition, without a sum that could wrap. */
 static inline bool is_visible(const struct problem *problem, size_t position, size_t key)
 {
     int64_t ahead = (int64_t)(key + problem->seq_q) - (int64_t)(position + problem->seq_kv);

@@ -35,6 +35,15 @@ static struct inputs *make(const struct problem *problem, uint64_t seed)
     return inputs;
 }
 
+static struct problem optional_problem(enum dtype dtype, size_t seq_kv)
+{
+    struct problem problem = problem_of(dtype, seq_kv);
+
+    problem.sinks = true;
+    problem.mask = true;
+    return problem;
+}
+
 static void values_are_multiples_within_range(void **state)
 {
     struct problem problem = problem_of(DTYPE_F32, 100);
@@ -159,7 +168,7 @@ static void create_type_without_kernel_refused(void **state)
 
 static void create_without_memory_fails_on_every_call(void **state)
 {
-    struct problem problem = problem_of(DTYPE_F16, 100);
+    struct problem problem = optional_problem(DTYPE_F16, 100);
     size_t call = 0;
     bool failed = true;
     (void)state;
@@ -175,7 +184,7 @@ static void create_without_memory_fails_on_every_call(void **state)
         inputs_destroy(inputs);
         status_clear();
     }
-    assert_int_equal(call, 5);
+    assert_int_equal(call, 7);
 }
 
 static void destroy_nothing_is_allowed(void **state)
@@ -183,6 +192,81 @@ static void destroy_nothing_is_allowed(void **state)
     (void)state;
 
     inputs_destroy(NULL);
+}
+
+static void options_not_asked_for_have_no_array(void **state)
+{
+    struct problem problem = problem_of(DTYPE_F16, 100);
+    struct inputs *inputs = make(&problem, 1);
+    (void)state;
+
+    assert_null(inputs->sinks);
+    assert_null(inputs->mask);
+    inputs_destroy(inputs);
+}
+
+static bool is_a_value(float value)
+{
+    return value >= -2.0F && value < 2.0F && (double)value * 512.0 == floor((double)value * 512.0);
+}
+
+static void sinks_are_values_and_differ_by_head(void **state)
+{
+    struct problem problem = optional_problem(DTYPE_F16, 100);
+    struct inputs *inputs = make(&problem, 1);
+    (void)state;
+
+    for (size_t head = 0; head < problem.q_heads; head++) {
+        assert_true(is_a_value(inputs->sinks[head]));
+        assert_true(head == 0 || inputs->sinks[head] != inputs->sinks[head - 1]);
+    }
+    inputs_destroy(inputs);
+}
+
+/* 37 x 1000 draws: 4625 hidden ones expected, standard deviation 64; the others' mean is 0. */
+static void mask_hides_one_key_in_eight(void **state)
+{
+    struct problem problem = optional_problem(DTYPE_F32, 1000);
+    struct inputs *inputs = make(&problem, 1);
+    size_t hidden = 0;
+    double sum = 0.0;
+    (void)state;
+
+    for (size_t i = 0; i < 37000; i++) {
+        if (inputs->mask[i] == -INFINITY) {
+            hidden++;
+        } else {
+            assert_true(is_a_value(inputs->mask[i]));
+            sum += (double)inputs->mask[i];
+        }
+    }
+    assert_in_range(hidden, 4300, 4950);
+    assert_true(fabs(sum / 32000.0) < 0.05);
+    inputs_destroy(inputs);
+}
+
+static void options_do_not_depend_on_type_or_size(void **state)
+{
+    struct problem small = optional_problem(DTYPE_F16, 3);
+    struct problem large = optional_problem(DTYPE_F32, 100);
+    struct inputs *a = make(&small, 7);
+    struct inputs *b = make(&large, 7);
+    (void)state;
+
+    assert_memory_equal(a->sinks, b->sinks, 4 * sizeof(float));
+    assert_memory_equal(a->mask, b->mask, 37 * 3 * sizeof(float));
+    inputs_destroy(a);
+    inputs_destroy(b);
+}
+
+static void mask_without_keys_is_an_array(void **state)
+{
+    struct problem problem = optional_problem(DTYPE_F32, 0);
+    struct inputs *inputs = make(&problem, 1);
+    (void)state;
+
+    assert_non_null(inputs->mask);
+    inputs_destroy(inputs);
 }
 
 int main(void)
@@ -197,6 +281,11 @@ int main(void)
         cmocka_unit_test(create_type_without_kernel_refused),
         cmocka_unit_test(create_without_memory_fails_on_every_call),
         cmocka_unit_test(destroy_nothing_is_allowed),
+        cmocka_unit_test(options_not_asked_for_have_no_array),
+        cmocka_unit_test(sinks_are_values_and_differ_by_head),
+        cmocka_unit_test(mask_hides_one_key_in_eight),
+        cmocka_unit_test(options_do_not_depend_on_type_or_size),
+        cmocka_unit_test(mask_without_keys_is_an_array),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,8 @@ static void validate_infinite_scale_refused(void **state)
     assert_refused(&problem, STATUS_BAD_INPUT, "scale");
     problem.scale = (double)NAN;
     assert_refused(&problem, STATUS_BAD_INPUT, "scale");
+    problem.scale = -1e39; /* infinite in f32 */
+    assert_refused(&problem, STATUS_BAD_INPUT, "scale");
 }
 
 static void validate_tensor_that_wraps_refused(void **state)
@@ -341,6 +343,211 @@ static void tensors_have_their_elements(void **state)
     assert_int_equal(problem_lse_elems(&problem), 2 * 6 * 5);
 }
 
+static void validate_softcap_that_f32_can_not_hold_refused(void **state)
+{
+    static const double bad[] = {-1.0, -1e-300, 1e-60, 1e39, (double)INFINITY, (double)NAN};
+    struct problem problem = cap16_problem(16);
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        problem.softcap = bad[i];
+        assert_refused(&problem, STATUS_BAD_INPUT, "softcap");
+    }
+    problem.softcap = 50.0;
+    assert_int_equal(problem_validate(&problem), STATUS_OK);
+}
+
+static void validate_mask_that_wraps_refused(void **state)
+{
+    struct problem problem = cap16_problem(16);
+    (void)state;
+
+    problem.seq_q = problem.seq_kv = (size_t)1 << 31;
+    assert_int_equal(problem_validate(&problem), STATUS_OK);
+    problem.mask = true;
+    assert_refused(&problem, STATUS_RANGE, "mask");
+    problem.seq_q = (size_t)1 << 29;
+    assert_int_equal(problem_validate(&problem), STATUS_OK);
+}
+
+static void validate_too_many_parts_refused(void **state)
+{
+    struct problem problem = cap16_problem(16);
+    (void)state;
+
+    problem.parts = 65536;
+    assert_int_equal(problem_validate(&problem), STATUS_OK);
+    problem.parts = 65537;
+    assert_refused(&problem, STATUS_BAD_INPUT, "parts");
+    problem.parts = SIZE_MAX;
+    assert_refused(&problem, STATUS_BAD_INPUT, "parts");
+}
+
+static void validate_parts_that_wrap_refused(void **state)
+{
+    static const size_t block_m[] = {SIZE_MAX, SIZE_MAX / 130 / 4 + 1, (size_t)1 << 52};
+    struct problem problem = cap16_problem(16);
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(block_m) / sizeof(block_m[0]); i++) {
+        problem.block_m = block_m[i];
+        problem.parts = 1;
+        assert_int_equal(problem_validate(&problem), STATUS_OK);
+        problem.parts = 4;
+        assert_refused(&problem, STATUS_RANGE, "parts");
+    }
+}
+
+/* 8 heads: halves from 1/2 on. 16: from 2^-0.5 on by 2^-0.5. 12: those of 8, then the 1st, 3rd, 5th
+ * and 7th of 16. */
+static void slopes_of_8_12_and_16_heads_are_the_papers(void **state)
+{
+    struct problem problem = cap16_problem(1);
+    (void)state;
+
+    problem.alibi = true;
+    problem.q_heads = 8;
+    for (size_t head = 0; head < 8; head++) {
+        assert_true(problem_alibi_slope(&problem, head) == 1.0 / (double)(2 << head));
+    }
+    problem.q_heads = 12;
+    assert_true(problem_alibi_slope(&problem, 0) == 0.5);
+    assert_true(problem_alibi_slope(&problem, 7) == 0.00390625);
+    assert_true(fabs(problem_alibi_slope(&problem, 8) - 0.7071067811865476) < 1e-15);
+    assert_true(fabs(problem_alibi_slope(&problem, 9) - 0.3535533905932738) < 1e-15);
+    assert_true(fabs(problem_alibi_slope(&problem, 11) - 0.0883883476483184) < 1e-15);
+    problem.q_heads = 16;
+    assert_true(fabs(problem_alibi_slope(&problem, 0) - 0.7071067811865476) < 1e-15);
+    assert_true(problem_alibi_slope(&problem, 1) == 0.5);
+    assert_true(problem_alibi_slope(&problem, 15) == 0.00390625);
+    problem.q_heads = 1;
+    assert_true(problem_alibi_slope(&problem, 0) == 0.00390625);
+}
+
+static void slopes_of_any_head_count_are_the_definition(void **state)
+{
+    struct problem problem = cap16_problem(1);
+    (void)state;
+
+    for (problem.q_heads = 1; problem.q_heads < 140; problem.q_heads++) {
+        for (size_t head = 0; head < problem.q_heads; head++) {
+            double expected = definition_of_slope(problem.q_heads, head);
+            assert_true(fabs(problem_alibi_slope(&problem, head) / expected - 1.0) < 1e-13);
+        }
+    }
+}
+
+/* The parts of every block follow one another over what the block walks unsplit. */
+static void parts_of_random_problems_partition_the_tiles(void **state)
+{
+    struct random random = random_start();
+    (void)state;
+
+    for (size_t n = 0; n < RANDOM_PROBLEMS; n++) {
+        struct problem whole = random_problem(&random);
+        struct problem split = whole;
+        size_t most = 0, index = 0;
+        split.parts = random_in(&random, 1, 12);
+        assert_int_equal(problem_item_count(&split), problem_item_count(&whole) * split.parts);
+        for (size_t block = 0; block < problem_item_count(&whole); block++) {
+            struct problem_item expected = problem_item(&whole, block);
+            size_t next = expected.tile_first;
+            for (size_t part = 0; part < split.parts; part++) {
+                struct problem_item item = problem_item(&split, index++);
+                assert_int_equal(item.part, part);
+                assert_int_equal(item.batch, expected.batch);
+                assert_int_equal(item.kv_head, expected.kv_head);
+                assert_int_equal(item.first_row, expected.first_row);
+                assert_int_equal(item.rows, expected.rows);
+                assert_int_equal(item.tile_first, next);
+                next += item.tile_count;
+                assert_int_equal(next - expected.tile_first,
+                                 expected.tile_count * (part + 1) / split.parts);
+                most = item.tile_count > most ? item.tile_count : most;
+            }
+            assert_int_equal(next, expected.tile_first + expected.tile_count);
+        }
+        assert_int_equal(problem_tiles(&split), most);
+    }
+}
+
+static void parts_more_than_tiles_leave_some_empty(void **state)
+{
+    static const size_t expected[] = {0, 0, 1, 0, 1, 0, 1};
+    struct problem problem = cap16_problem(3);
+    (void)state;
+
+    problem.parts = 7;
+    assert_int_equal(problem_item_count(&problem), 16 * 7);
+    assert_int_equal(problem_tiles(&problem), 1);
+    for (size_t i = 0; i < 14; i++) {
+        assert_int_equal(problem_item(&problem, i).tile_count, expected[i % 7]);
+    }
+    assert_int_equal(problem_item(&problem, 6).tile_first, 2);
+}
+
+static void parts_of_a_huge_sequence_do_not_wrap(void **state)
+{
+    struct problem problem = cap16_problem(1);
+    size_t tiles = ((size_t)1 << 53) - 1;
+    (void)state;
+
+    problem.q_heads = problem.kv_heads = problem.seq_q = 1;
+    problem.head_dim = problem.head_dim_v = 1;
+    problem.block_n = 1;
+    problem.seq_kv = tiles;
+    problem.parts = 65536;
+    assert_int_equal(problem_validate(&problem), STATUS_OK);
+    assert_int_equal(problem_tiles(&problem), (size_t)1 << 37);
+    assert_int_equal(problem_item(&problem, 65535).tile_first, tiles - ((size_t)1 << 37));
+    assert_int_equal(problem_item(&problem, 65535).tile_count, (size_t)1 << 37);
+    assert_int_equal(problem_item(&problem, 0).tile_count, ((size_t)1 << 37) - 1);
+}
+
+static void parts_zero_is_unsplit(void **state)
+{
+    struct problem problem = cap16_problem(16);
+    (void)state;
+
+    assert_int_equal(problem_parts(&problem), 1);
+    assert_int_equal(problem_parts_bytes(&problem), 0);
+    problem.parts = 1;
+    assert_int_equal(problem_parts(&problem), 1);
+    assert_int_equal(problem_item_count(&problem), 16);
+    assert_int_equal(problem_parts_bytes(&problem), 0);
+}
+
+/* cap16: m and l of 32 rows and acc of 32 x 128, f32; 40 columns are padded to 48. */
+static void parts_bytes_are_those_of_all_states(void **state)
+{
+    struct problem problem = cap16_problem(16);
+    (void)state;
+
+    problem.parts = 3;
+    assert_int_equal(problem_part_bytes(&problem), 128 + 128 + 16384);
+    assert_int_equal(problem_parts_bytes(&problem), 16 * 3 * 16640);
+    problem.head_dim_v = 40;
+    assert_int_equal(problem_part_bytes(&problem), (2 * 32 + 32 * 48) * 4);
+    problem.block_m = SIZE_MAX;
+    assert_true(problem_part_bytes(&problem) == SIZE_MAX);
+    assert_true(problem_parts_bytes(&problem) == SIZE_MAX);
+}
+
+static void flops_of_parts_count_whole_blocks_alone(void **state)
+{
+    struct random random = random_start();
+    (void)state;
+
+    for (size_t n = 0; n < RANDOM_PROBLEMS; n++) {
+        struct problem whole = random_problem(&random);
+        struct problem split = whole;
+        split.parts = random_in(&random, 2, 9);
+        for (size_t end = 0; end <= problem_item_count(&split) + 3; end++) {
+            assert_true(problem_flops(&split, end) == problem_flops(&whole, end / split.parts));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +569,18 @@ int main(void)
         cmocka_unit_test(counts_of_a_huge_sequence_are_exact),
         cmocka_unit_test(blocks_larger_than_the_problem_give_one_item_and_tile),
         cmocka_unit_test(tensors_have_their_elements),
+        cmocka_unit_test(validate_softcap_that_f32_can_not_hold_refused),
+        cmocka_unit_test(validate_mask_that_wraps_refused),
+        cmocka_unit_test(validate_too_many_parts_refused),
+        cmocka_unit_test(validate_parts_that_wrap_refused),
+        cmocka_unit_test(slopes_of_8_12_and_16_heads_are_the_papers),
+        cmocka_unit_test(slopes_of_any_head_count_are_the_definition),
+        cmocka_unit_test(parts_of_random_problems_partition_the_tiles),
+        cmocka_unit_test(parts_more_than_tiles_leave_some_empty),
+        cmocka_unit_test(parts_of_a_huge_sequence_do_not_wrap),
+        cmocka_unit_test(parts_zero_is_unsplit),
+        cmocka_unit_test(parts_bytes_are_those_of_all_states),
+        cmocka_unit_test(flops_of_parts_count_whole_blocks_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,12 +291,18 @@ static struct problem_traffic count_traffic(const struct problem *problem,
         struct problem_item item = problem_item(problem, i);
         for (size_t r = 0; r < item.rows; r++) {
             sum.dram_read_bytes += problem->head_dim * bytes;
-            sum.dram_write_bytes += problem->head_dim_v * 4 + 4;
+            sum.dram_write_bytes += item.part == 0 ? problem->head_dim_v * 4 + 4 : 0;
+        }
+        if (problem_parts(problem) > 1) {
+            size_t state_bytes = problem->block_m * 4 * (2 + LAYOUT_PITCH(problem->head_dim_v));
+            sum.dram_write_bytes += state_bytes;
+            sum.dram_read_bytes += state_bytes;
         }
         for (size_t t = item.tile_first; t < item.tile_first + item.tile_count; t++) {
             for (size_t n = 0; n < problem->block_n; n++) {
                 if (t * problem->block_n + n < problem->seq_kv) {
                     sum.dram_read_bytes += (problem->head_dim + problem->head_dim_v) * bytes;
+                    sum.dram_read_bytes += problem->mask ? item.rows * sizeof(float) : 0;
                 }
             }
             sum.scratch_read_bytes += per_tile.read_bytes;
@@ -319,6 +325,8 @@ static void traffic_of_random_problems_equals_a_count(void **state)
         struct problem problem = random_problem(&random);
         struct problem_traffic traffic, expected;
         struct program program;
+        problem.mask = random_below(&random, 2) == 0;
+        problem.parts = random_in(&random, 0, 5);
         assert_int_equal(tile_program_record(&problem, &program), STATUS_OK);
         traffic = tile_program_traffic(&problem, &program);
         expected = count_traffic(&problem, &program);
@@ -347,6 +355,27 @@ static void traffic_past_size_t_saturates(void **state)
     program_fini(&program);
 }
 
+/* A mask is read for every row and key, once a part the q, and the parts' states both ways. */
+static void cap16_mask_and_parts_add_their_traffic(void **state)
+{
+    struct problem problem = cap16_problem(3);
+    struct problem_traffic plain, split;
+    struct program program;
+    (void)state;
+
+    assert_int_equal(tile_program_record(&problem, &program), STATUS_OK);
+    plain = tile_program_traffic(&problem, &program);
+    problem.mask = true;
+    problem.parts = 2;
+    split = tile_program_traffic(&problem, &program);
+    assert_int_equal(split.dram_read_bytes - plain.dram_read_bytes,
+                     4 * 128 * 192 * 4 + 4 * 128 * 128 * 2 + 32 * 16640);
+    assert_int_equal(split.dram_write_bytes - plain.dram_write_bytes, 32 * 16640);
+    assert_int_equal(split.copy_bytes, plain.copy_bytes);
+    assert_int_equal(split.scratch_read_bytes - plain.scratch_read_bytes, 16 * 16640);
+    program_fini(&program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +394,7 @@ int main(void)
         cmocka_unit_test(cap16_scratch_traffic_is_the_sum_of_operands),
         cmocka_unit_test(traffic_of_random_problems_equals_a_count),
         cmocka_unit_test(traffic_past_size_t_saturates),
+        cmocka_unit_test(cap16_mask_and_parts_add_their_traffic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@ struct compared {
     size_t rows[ROWS];
     double expected_out[ROWS * COLUMNS];
     double expected_lse[ROWS];
+    double score_sizes[ROWS];
     float out[ROWS * COLUMNS];
     float lse[ROWS];
     struct reference reference;
@@ -45,6 +46,7 @@ static void fill_compared(struct compared *compared)
     };
     for (size_t r = 0; r < ROWS; r++) {
         compared->rows[r] = r;
+        compared->score_sizes[r] = 16.0;
         compared->lse[r] = r == 1 ? -INFINITY : (float)r;
         compared->expected_lse[r] = (double)compared->lse[r];
         for (size_t c = 0; c < COLUMNS; c++) {
@@ -57,6 +59,7 @@ static void fill_compared(struct compared *compared)
         .rows = compared->rows,
         .out = compared->expected_out,
         .lse = compared->expected_lse,
+        .score_sizes = compared->score_sizes,
         .out_magnitude = 2.5,
         .score_magnitude = 16.0,
         .lse_magnitude = 3.0,
@@ -226,6 +229,29 @@ static void verdict_empty_row_not_zero_refused(void **state)
     assert_false(compare(&compared).verified);
 }
 
+/* One row with scores that f32 can not resolve leaves the others as they were. */
+static void verdict_each_row_has_its_own_tolerance(void **state)
+{
+    struct compared compared;
+    struct verdict narrow, wide;
+    (void)state;
+
+    fill_compared(&compared);
+    narrow = compare(&compared);
+    compared.score_sizes[3] = compared.reference.score_magnitude = 1e8;
+    wide = compare(&compared);
+    assert_true(wide.verified && wide.tolerance > 10.0 && wide.lse_tolerance > 10.0);
+    compared.out[3 * COLUMNS] += (float)(10.0 * narrow.tolerance);
+    compared.lse[3] += (float)(10.0 * narrow.lse_tolerance);
+    assert_true(compare(&compared).verified);
+    compared.out[2 * COLUMNS] += (float)(2.0 * narrow.tolerance);
+    assert_false(compare(&compared).verified);
+    fill_compared(&compared);
+    compared.score_sizes[3] = compared.reference.score_magnitude = 1e8;
+    compared.lse[2] += (float)(2.0 * narrow.lse_tolerance);
+    assert_false(compare(&compared).verified);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +265,7 @@ int main(void)
         cmocka_unit_test(verdict_infinity_with_the_other_sign_refused),
         cmocka_unit_test(verdict_finite_stand_in_for_infinity_refused),
         cmocka_unit_test(verdict_empty_row_not_zero_refused),
+        cmocka_unit_test(verdict_each_row_has_its_own_tolerance),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

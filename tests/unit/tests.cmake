@@ -41,6 +41,7 @@ scratchscope_test(unit.problem unit unit/test_problem.c attention)
 scratchscope_test(unit.tile_program unit unit/test_tile_program.c attention)
 scratchscope_test(unit.inputs unit unit/test_inputs.c attention)
 scratchscope_test(unit.reference unit unit/test_reference.c attention)
+scratchscope_test(unit.reference_options unit unit/test_reference_options.c attention)
 scratchscope_test(unit.verdict unit unit/test_verdict.c attention)
 foreach(name tile_program inputs reference) # tests/unit/fail_alloc.h
     target_link_options(test_unit_${name} PRIVATE
