@@ -315,12 +315,70 @@ static enum status plan_totals(const struct program *program,
     return STATUS_OK;
 }
 
+/* Tiles that are replayed one by one, whatever S; past them a plan goes by whole periods. */
+enum { REPLAY_TILES = 1 << 21 };
+
+/* Tiles after which the lines that a tile covers repeat: its growth times them is whole lines. */
+static size_t period_tiles(size_t growth)
+{
+    size_t tiles = 1;
+    while (growth * tiles % FOOTPRINT_LINE_BYTES != 0) {
+        tiles *= 2;
+    }
+    return tiles;
+}
+
+/* Goes `periods` periods further without running them: cursor, peak and lines move as one. */
+static enum status skip(struct replay *replay, size_t periods, size_t period_bytes,
+                        size_t period_lines)
+{
+    size_t bytes, lines;
+    struct arena *arena = &replay->arena;
+    if (!size_mul(periods, period_bytes, &bytes) || !size_mul(periods, period_lines, &lines) ||
+        bytes > SIZE_MAX - arena->base - arena->peak) {
+        return STATUS_FAIL(STATUS_RANGE, "footprint", "the need of %zu tiles does not fit size_t",
+                           replay->request.tiles);
+    }
+    arena->cursor += bytes;
+    arena->peak += bytes;
+    line_set_shift(&replay->lines, bytes / FOOTPRINT_LINE_BYTES, lines);
+    return STATUS_OK;
+}
+
+/* From the second tile on a tile starts at the same distance from an aligned address, so that each
+ * grows the cursor by as much. One period is run, then as many are skipped as certainly fit, and
+ * leave a tile to run. */
+static enum status skip_tiles(struct replay *replay)
+{
+    enum status status = STATUS_OK;
+    size_t cursor = replay->arena.cursor, lines = line_set_count(&replay->lines);
+    size_t tiles = period_tiles(cursor - replay->tile_start);
+    for (size_t i = 0; i < tiles; i++) {
+        STATUS_TRY(run_tile(replay, NULL));
+    }
+    size_t period_bytes = replay->arena.cursor - cursor;
+    size_t periods = (replay->request.tiles - replay->tile - 1) / tiles;
+    if (!replay->overflow.happened && period_bytes > 0) {
+        size_t fitting = (replay->arena.capacity - replay->arena.peak) / period_bytes;
+        periods = size_min(periods, fitting > 0 ? fitting - 1 : 0);
+    }
+    if (periods > 0) {
+        STATUS_TRY(skip(replay, periods, period_bytes, line_set_count(&replay->lines) - lines));
+        replay->tile += periods * tiles;
+    }
+out:
+    return status;
+}
+
 static enum status plan_replay(struct replay *replay, struct footprint *plan)
 {
     enum status status = STATUS_OK;
     STATUS_TRY(run_persistent(replay, NULL));
-    for (size_t i = 0; i < replay->request.tiles; i++) {
+    while (replay->tile < replay->request.tiles) {
         STATUS_TRY(run_tile(replay, NULL));
+        if (replay->tile > 1 && replay->request.tiles - replay->tile > REPLAY_TILES) {
+            STATUS_TRY(skip_tiles(replay));
+        }
     }
     plan->persistent_bytes = replay->persistent_bytes;
     plan->peak_bytes = replay->arena.peak;

@@ -102,6 +102,15 @@ void line_set_settle(struct line_set *set, size_t line)
     }
 }
 
+void line_set_shift(struct line_set *set, size_t distance, size_t more)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        set->ranges[i].first += distance;
+        set->ranges[i].end += distance;
+    }
+    set->settled += more;
+}
+
 size_t line_set_count(const struct line_set *set)
 {
     size_t lines = set->settled;

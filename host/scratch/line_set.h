@@ -39,6 +39,10 @@ enum status line_set_add(struct line_set *set, size_t first, size_t end) STATUS_
 /* Promises that no line below `line` will be added any more. */
 void line_set_settle(struct line_set *set, size_t line);
 
+/* Goes on as if the same additions had been made again and again, `distance` lines further in all,
+ * `more` new lines among them: the ranges not settled yet move there. */
+void line_set_shift(struct line_set *set, size_t distance, size_t more);
+
 /* Number of different lines added so far. */
 size_t line_set_count(const struct line_set *set);
 

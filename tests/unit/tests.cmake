@@ -4,8 +4,8 @@
 foreach(name status text size dtype units)
     scratchscope_test(unit.${name} unit unit/test_${name}.c base)
 endforeach()
-foreach(name arena line_set scratch scope copy_to spec program footprint footprint_table
-             footprint_text random random_program cases)
+foreach(name arena line_set scratch scope copy_to spec program footprint footprint_skip
+             footprint_table footprint_text random random_program cases)
     scratchscope_test(unit.${name} unit unit/test_${name}.c scratch)
 endforeach()
 target_link_libraries(test_unit_dtype PRIVATE m)
