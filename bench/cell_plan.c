@@ -89,6 +89,7 @@ static void plan_tensors(const struct problem *problem, size_t max_alloc_bytes,
         {"v", problem_v_elems(problem), storage},
         {"out", problem_out_elems(problem), sizeof(float)},
         {"lse", problem_lse_elems(problem), sizeof(float)},
+        {"mask", problem->mask ? problem->seq_q * problem->seq_kv : 0, sizeof(float)},
     };
     for (size_t i = 0; i < sizeof needs / sizeof needs[0] && !out->overflow; i++) {
         size_t bytes = needs[i].elems * needs[i].elem_bytes;
@@ -98,6 +99,14 @@ static void plan_tensors(const struct problem *problem, size_t max_alloc_bytes,
             tell_device_overflow(bytes, max_alloc_bytes, what,
                                  "use fewer tiles, heads or sequences", out);
         }
+    }
+}
+
+static void plan_parts(size_t parts_bytes, size_t max_alloc_bytes, struct cell_result *out)
+{
+    if (parts_bytes > max_alloc_bytes && !out->overflow) {
+        tell_device_overflow(parts_bytes, max_alloc_bytes, "the states of all parts",
+                             "use fewer --parts", out);
     }
 }
 
@@ -150,10 +159,15 @@ enum status cell_plan(struct cell *cell, size_t max_alloc_bytes, size_t base_ali
     STATUS_TRY(plan_footprint(cell, out));
     out->items = problem_item_count(&cell->problem);
     out->flops = problem_flops(&cell->problem, out->items);
+    out->parts_bytes = problem_parts_bytes(&cell->problem);
     out->cache_level = cache_level(cell, topology, out);
     if (max_alloc_bytes > 0 && cell->pes > 0 && !out->overflow) {
         STATUS_TRY(plan_arenas(cell, max_alloc_bytes, base_align_bytes, out));
         plan_tensors(&cell->problem, max_alloc_bytes, out);
+        plan_parts(out->parts_bytes, max_alloc_bytes, out);
+    }
+    if (out->overflow) {
+        out->cache_level = 0; /* nothing runs */
     }
 out:
     if (status != STATUS_OK) {

@@ -35,6 +35,7 @@ struct cell_result {
     struct footprint footprint;          /* overflow.name is NULL: see overflow_name */
     struct problem_traffic traffic;      /* of one launch over all items */
     double flops;                        /* of one launch over all items */
+    size_t parts_bytes;                  /* of the states that parts leave; 0 if unsplit */
     bool overflow;                       /* the pool's, or the device's */
     size_t overflow_tile;                /* from 1; 0 = persistent or device */
     char overflow_name[64];              /* temporary, or "device" */
@@ -44,11 +45,13 @@ struct cell_result {
     size_t cache_level;                  /* that holds the peak of all PEs; 0 = none or unknown */
     bool checked;                        /* the fields below are valid */
     struct attention_check check;        /* */
-    bool agrees;                         /* measured = planned (bytes and lines), guards intact */
-    bool same_bits;                      /* output equal to the group's first checked cell's */
-    bool ok;                             /* verified, agrees, repeatable, same_bits, neutral */
-    size_t items;                        /* of the whole problem */
-    size_t timed_items;                  /* that the timing ran: items, or one a PE; 0 = untimed */
+    bool agrees;             /* measured = planned (bytes, lines, parts), guards intact */
+    bool same_bits;          /* output equal to the group's first checked cell's */
+    bool ok;                 /* verified, agrees, repeatable, same_bits, neutral */
+    size_t items;            /* of the whole problem */
+    size_t timed_items;      /* that the timing ran: see cut_s; 0 = untimed */
+    double timed_flops;      /* of one launch of those; 0 = untimed */
+    size_t timed_read_bytes; /* dram_read_bytes of those; SIZE_MAX = saturated, 0 = untimed */
 };
 
 /* One run row: a repetition or an aggregate. Times are per launch of timed_items. */
@@ -103,7 +106,8 @@ struct sweep_options {
     size_t pair_blocks; /* blocks of rounds; 0 = no ratios; at least 5 otherwise */
     size_t pair_rounds; /* rounds of a block, >= 1 */
     double sample_s;    /* least length of one sample, s, > 0 */
-    double cut_s;       /* a launch over all items that takes longer: time one item a PE, s, > 0 */
+    double cut_s;       /* a launch over all items that takes longer: time one item a PE, and more
+                         * until one of them walks S tiles; never with parts, s, > 0 */
 };
 
 /* 3 repetitions of 0.05 s, seed 1, the reference's default work, 5 blocks of 4 rounds, samples of

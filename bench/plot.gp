@@ -68,7 +68,7 @@ set xtics STATS_min > 0 ? STATS_min : 1, 2
 set grid xtics ytics linecolor rgb "#dddddd" linetype 1
 set border 3
 set tics nomirror
-set key below left reverse Left noenhanced samplen 3
+set key top left reverse Left noenhanced samplen 3
 set offsets graph 0.03, graph 0.03, graph 0.05, graph 0.05
 
 pool_lines = words(pools) <= 3 ? words(pools) : 0 # with --pool grow each row has its own

@@ -75,26 +75,29 @@ struct pe_arenas_shape sweep_arenas_shape(const struct cell *cell, size_t pool_b
     };
 }
 
+/* Whether inputs for one serve the other. */
 static bool tensors_equal(const struct problem *a, const struct problem *b)
 {
     return a->batch == b->batch && a->q_heads == b->q_heads && a->kv_heads == b->kv_heads &&
            a->seq_q == b->seq_q && a->seq_kv == b->seq_kv && a->head_dim == b->head_dim &&
-           a->head_dim_v == b->head_dim_v && a->dtype == b->dtype;
+           a->head_dim_v == b->head_dim_v && a->dtype == b->dtype && a->sinks == b->sinks &&
+           a->mask == b->mask;
 }
 
-static bool problems_equal(const struct problem *a, const struct problem *b)
+/* Whether a reference for one serves the other: parts do not change the result. */
+static bool results_equal(const struct problem *a, const struct problem *b)
 {
     return tensors_equal(a, b) && a->block_m == b->block_m && a->block_n == b->block_n &&
            a->scale == b->scale && a->causal == b->causal && a->window_left == b->window_left &&
-           a->window_right == b->window_right;
+           a->window_right == b->window_right && a->softcap == b->softcap && a->alibi == b->alibi;
 }
 
 static bool cells_share_group(const struct cell *a, const struct cell *b)
 {
-    return strcmp(a->preset, b->preset) == 0 && problems_equal(&a->problem, &b->problem) &&
-           a->style == b->style && a->pes == b->pes && a->alignment == b->alignment &&
-           a->poison == b->poison && a->pool_grow == b->pool_grow &&
-           (a->pool_grow || a->pool_bytes == b->pool_bytes);
+    return strcmp(a->preset, b->preset) == 0 && results_equal(&a->problem, &b->problem) &&
+           problem_parts(&a->problem) == problem_parts(&b->problem) && a->style == b->style &&
+           a->pes == b->pes && a->alignment == b->alignment && a->poison == b->poison &&
+           a->pool_grow == b->pool_grow && (a->pool_grow || a->pool_bytes == b->pool_bytes);
 }
 
 /* A policy that comes again starts a new group: a group has each policy once. */
@@ -138,7 +141,7 @@ out:
 static enum status share_inputs(struct sweep *sweep, const struct problem *problem)
 {
     enum status status = STATUS_OK;
-    if (sweep->reference != NULL && !problems_equal(problem, &sweep->reference_problem)) {
+    if (sweep->reference != NULL && !results_equal(problem, &sweep->reference_problem)) {
         reference_destroy(sweep->reference);
         sweep->reference = NULL;
     }
@@ -189,6 +192,7 @@ static void judge(struct sweep_group *group, struct cell_result *result)
     result->checked = true;
     result->agrees = check->touch.peak_bytes == result->footprint.peak_bytes &&
                      check->touch.touched_lines == result->footprint.touched_lines &&
+                     check->parts_touched_bytes == result->parts_bytes &&
                      check->touch.guards_intact;
     result->same_bits = check->output_hash == group->output_hash;
     result->ok = check->verdict.verified && result->agrees && check->repeatable &&

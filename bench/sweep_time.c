@@ -7,6 +7,7 @@
  */
 #include "bench/gbench.h"
 #include "bench/sweep.h"
+#include "host/attention/tile_program.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -162,7 +163,23 @@ static void collect(const struct gbench_run *run, void *user)
     fill_run(run, run->type == GBENCH_ITERATION ? is_event : timing->always_event, out);
 }
 
-/* One launch over all items tells whether the group's problem is cut to one item a PE. */
+/* As many of the first items as make one a PE, and one of them walk S tiles: under a mask the first
+ * items may walk fewer. Parts of a block belong together and are few: all of them. */
+static size_t cut_items(const struct cell *cell, const struct cell_result *result)
+{
+    size_t longest = 0;
+
+    if (problem_parts(&cell->problem) > 1) {
+        return result->items;
+    }
+    while (longest + 1 < result->items &&
+           problem_item(&cell->problem, longest).tile_count < result->tiles) {
+        longest++;
+    }
+    return size_min(result->items, size_max(cell->pes, longest + 1));
+}
+
+/* One launch over all items tells whether the group's problem is cut. */
 static enum status decide_items(struct sweep_group *group, const struct sweep_entry *entry,
                                 struct sweep_lease *lease)
 {
@@ -172,7 +189,7 @@ static enum status decide_items(struct sweep_group *group, const struct sweep_en
     STATUS_TRY(sweep_poll(group->sweep));
     STATUS_TRY(attention_launch(group->attention, lease->bound, items, false, 1, &time));
     bool cut = best_ns(&time) * 1e-9 > group->sweep->options->cut_s;
-    group->timed_items = cut ? size_min(items, entry->cell->pes) : items;
+    group->timed_items = cut ? cut_items(entry->cell, &entry->result) : items;
 out:
     return status;
 }
@@ -199,7 +216,14 @@ enum status sweep_time(struct sweep_group *group, struct sweep_entry *entry,
         status = timing.status;
     }
     STATUS_TRY(status);
-    entry->result.timed_items = ran > 0 ? group->timed_items : 0;
+    if (ran > 0) {
+        entry->result.timed_items = group->timed_items;
+        entry->result.timed_flops = timing.flops;
+        entry->result.timed_read_bytes =
+            group->timed_items == entry->result.items
+                ? entry->result.traffic.dram_read_bytes
+                : tile_program_read_bytes(&entry->cell->problem, group->timed_items);
+    }
 out:
     return status;
 }

@@ -8,5 +8,6 @@ extern const char *const kernels_attention_simt; /* kernels/attention_simt.cl */
 extern const char *const kernels_merge;          /* kernels/merge.cl: joins the parts of split-KV */
 extern const char *const kernels_paint;          /* kernels/paint.cl: fills the arenas */
 extern const char *const kernels_scan;           /* kernels/scan.cl: finds touched bytes */
+extern const char *const kernels_roofline; /* kernels/roofline.cl: FMA peak and read bandwidth */
 
 #endif

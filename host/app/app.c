@@ -1,5 +1,6 @@
 #include "host/app/app.h"
 
+#include "host/app/attend.h"
 #include "host/app/context.h"
 #include "host/app/interrupt.h"
 #include "host/app/output.h"
@@ -21,7 +22,9 @@ static const char usage[] =
     "Commands:\n"
     "  sweep      run every row on an OpenCL device: check it, measure it, time it\n"
     "  plan       the same rows from the recorded program alone, with no device\n"
+    "  attend     attention of your own tensors in .npy files, with its footprint\n"
     "  devices    list the OpenCL devices, and this machine\n"
+    "  roofline   measure the device's FMA peak and read bandwidth\n"
     "\n"
     "scratchscope COMMAND --help lists a command's options.\n"
     "\n"
@@ -73,6 +76,30 @@ static const char plan_outro[] =
     "\n"
     "Exit: 0 done, rows that overflow included; 2 usage or bad input.\n";
 
+static const char attend_intro[] =
+    "Usage: scratchscope attend --q Q.npy --k K.npy --v V.npy --out O.npy --lse L.npy\n"
+    "                           [OPTION...]\n"
+    "\n"
+    "Attention of your own tensors, as NumPy saves them: f16, f32 or f64, in C\n"
+    "order, [seq, dim], [heads, seq, dim] or [batch, heads, seq, dim]. The result and\n"
+    "its LSE (natural log) are written as f32 files of the matching rank, whole or\n"
+    "not at all; planned and measured scratch, the error and the time of a launch are\n"
+    "printed. A problem that does not fit its pool writes nothing, and says what to\n"
+    "change.\n";
+
+static const char attend_outro[] =
+    "\n"
+    "A few rows are always checked against a double-precision reference; --verify\n"
+    "checks all of them, or a large sample of a large problem. A wrong result is\n"
+    "written, and said.\n"
+    "\n"
+    "Example:\n"
+    "  python3 -c \"import numpy as n; [n.save(f, n.random.rand(8, 99, 64)) for f in 'qkv']\"\n"
+    "  scratchscope attend --q q.npy --k k.npy --v v.npy --out o.npy --lse l.npy\n"
+    "\n"
+    "Exit: 0 done; 1 wrong numbers; 2 usage, bad input, a pool that is too small;\n"
+    "3 no usable device or an OpenCL failure; 130, 143 interrupted.\n";
+
 static const char devices_intro[] =
     "Usage: scratchscope devices [OPTION...]\n"
     "\n"
@@ -82,14 +109,27 @@ static const char devices_intro[] =
 
 static const char devices_outro[] = "\nExit: 0 done; 3 no OpenCL platform or device.\n";
 
+static const char roofline_intro[] =
+    "Usage: scratchscope roofline [OPTION...]\n"
+    "\n"
+    "Measures what the device can do at most, on all PEs: f32 multiply-adds, and reads\n"
+    "of sizes that fit each cache (on a CPU) and of one that only memory holds. A sweep\n"
+    "measures the same at its start; its rows tell their share of it. About a second.\n";
+
+static const char roofline_outro[] =
+    "\nExit: 0 done; 2 usage; 3 no usable device or an OpenCL failure; 130, 143 interrupted.\n";
+
 static const struct command_text {
     const char *intro;
     const char *outro;
     int (*run)(const char *program, int argc, char **argv);
+    void (*options)(FILE *file); /* NULL: settings_help */
 } commands[COMMAND_COUNT] = {
-    [COMMAND_SWEEP] = {sweep_intro, sweep_outro, app_sweep},
-    [COMMAND_PLAN] = {plan_intro, plan_outro, app_plan},
-    [COMMAND_DEVICES] = {devices_intro, devices_outro, app_devices},
+    [COMMAND_SWEEP] = {sweep_intro, sweep_outro, app_sweep, NULL},
+    [COMMAND_PLAN] = {plan_intro, plan_outro, app_plan, NULL},
+    [COMMAND_DEVICES] = {devices_intro, devices_outro, app_devices, NULL},
+    [COMMAND_ATTEND] = {attend_intro, attend_outro, app_attend, attend_settings_help},
+    [COMMAND_ROOFLINE] = {roofline_intro, roofline_outro, app_roofline, NULL},
 };
 
 /* Errors ------------------------------------------------------------------------------------ */
@@ -118,12 +158,26 @@ static int exit_code(enum status status)
     return APP_USAGE;
 }
 
+/* A text of an error, which may echo an argument: control characters as \xNN. */
+static void print_escaped(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)*text;
+        (void)fprintf(stderr, byte < 0x20 || byte == 0x7F ? "\\x%02X" : "%c", byte);
+    }
+}
+
 static void print_record(const struct status_record *record)
 {
-    (void)fprintf(stderr, "scratchscope: error: %s: %s\n", record->what, record->why);
+    (void)fputs("scratchscope: error: ", stderr);
+    print_escaped(record->what);
+    (void)fputs(": ", stderr);
+    print_escaped(record->why);
     if (record->hint[0] != '\0') {
-        (void)fprintf(stderr, "scratchscope: hint: %s\n", record->hint);
+        (void)fputs("\nscratchscope: hint: ", stderr);
+        print_escaped(record->hint);
     }
+    (void)fputc('\n', stderr);
     if (record->detail != NULL && record->detail[0] != '\0') {
         const char *end = record->detail[strlen(record->detail) - 1] == '\n' ? "" : "\n";
         (void)fprintf(stderr, "%s%s", record->detail, end);
@@ -184,7 +238,11 @@ int app_help(int command)
         return app_finish(STATUS_FAIL(STATUS_NO_MEMORY, "--help", "no memory left"));
     }
     (void)fputs(commands[command].intro, file);
-    settings_help((enum command)command, file);
+    if (commands[command].options != NULL) {
+        commands[command].options(file);
+    } else {
+        settings_help((enum command)command, file);
+    }
     (void)fputs(commands[command].outro, file);
     if (fclose(file) == 0) {
         status = print_text(text);
@@ -211,10 +269,12 @@ static enum status refuse_command(const char *name)
         names[i] = command_name((enum command)i);
     }
     const char *nearest = options_nearest(name, names, COMMAND_COUNT);
+    const bool empty = name[0] == '\0';
+    name = empty ? "the command" : name;
     enum status status =
         nearest != NULL
             ? STATUS_FAIL(STATUS_BAD_INPUT, name, "no such command; the nearest one is %s", nearest)
-            : STATUS_FAIL(STATUS_BAD_INPUT, name, "no such command");
+            : STATUS_FAIL(STATUS_BAD_INPUT, name, "%s", empty ? "it is empty" : "no such command");
     status_hint("scratchscope --help lists the commands");
     return status;
 }

@@ -20,6 +20,8 @@ int app_main(int argc, char **argv);
 int app_sweep(const char *program, int argc, char **argv);
 int app_plan(const char *program, int argc, char **argv);
 int app_devices(const char *program, int argc, char **argv);
+int app_attend(const char *program, int argc, char **argv);
+int app_roofline(const char *program, int argc, char **argv);
 
 /* Prints the recorded error to stderr, `scratchscope: error: WHAT: WHY`, with its hint and detail,
  * and gives the exit code of `status`. STATUS_OK prints nothing; neither does STATUS_INTERRUPTED,

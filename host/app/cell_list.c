@@ -1,6 +1,8 @@
 #include "host/app/cell_list.h"
 
 #include "host/base/size.h"
+#include "host/base/text.h"
+#include "host/base/units.h"
 #include "host/scratch/arena.h"
 
 #include <stdarg.h>
@@ -18,19 +20,30 @@ enum axis_id {
     AXIS_HEAD_DIM_V,
     AXIS_BLOCK_M,
     AXIS_BLOCK_N,
+    AXIS_PARTS,
     AXIS_DTYPE,
     AXIS_TILES,
     AXIS_POLICY,
 };
 
-enum { AXIS_COUNT = 11 };
+enum { AXIS_COUNT = 12 };
+
+/* The options that give the values of the axes. */
+static const char *const axis_options[AXIS_COUNT] = {
+    [AXIS_BATCH] = "--batch",       [AXIS_Q_HEADS] = "--q-heads",
+    [AXIS_KV_HEADS] = "--kv-heads", [AXIS_SEQ_Q] = "--seq-q",
+    [AXIS_HEAD_DIM] = "--head-dim", [AXIS_HEAD_DIM_V] = "--head-dim-v",
+    [AXIS_BLOCK_M] = "--block-m",   [AXIS_BLOCK_N] = "--block-n",
+    [AXIS_PARTS] = "--parts",       [AXIS_DTYPE] = "--dtype",
+    [AXIS_TILES] = "--tiles",       [AXIS_POLICY] = "--policy",
+};
 
 struct axis {
     const size_t *values; /* borrowed */
     size_t count;         /* >= 1 */
 };
 
-/* Stands for "as the query heads" and "as head_dim" on an axis. */
+/* Stands on an axis for what preset_kv_heads and preset_head_dim_v say. */
 static const size_t follow = 0;
 
 static const size_t every_policy[POLICY_COUNT] = {POLICY_UNSCOPED, POLICY_SCOPED, POLICY_NESTED};
@@ -64,42 +77,50 @@ static void append_if(char *name, const char *key, size_t value, size_t standard
 }
 
 /* The shortest decimal that reads back as the same double. */
-static void append_scale(char *name, double scale)
+static void append_real(char *name, const char *key, double value)
 {
     char text[40];
 
     for (int digits = 6; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, scale);
-        if (strtod(text, NULL) == scale) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) {
             break;
         }
     }
-    append(name, "/scale:%s", text);
+    append(name, "/%s:%s", key, text);
 }
 
-static void append_shape(char *name, const struct problem *problem, const struct problem *standard)
+static void append_shape(char *name, const struct problem *problem, const struct preset *preset)
 {
+    const struct problem *standard = &preset->problem;
+
     append_if(name, "head_dim", problem->head_dim, standard->head_dim);
-    append_if(name, "head_dim_v", problem->head_dim_v, problem->head_dim);
+    append_if(name, "head_dim_v", problem->head_dim_v,
+              preset_head_dim_v(preset, problem->head_dim));
     append_if(name, "seq_q", problem->seq_q, standard->seq_q);
     append_if(name, "q_heads", problem->q_heads, standard->q_heads);
-    append_if(name, "kv_heads", problem->kv_heads, problem->q_heads);
+    append_if(name, "kv_heads", problem->kv_heads, preset_kv_heads(preset, problem->q_heads));
     append_if(name, "batch", problem->batch, standard->batch);
     append_if(name, "block_m", problem->block_m, standard->block_m);
     append_if(name, "block_n", problem->block_n, standard->block_n);
 }
 
-static void append_mask(char *name, const struct problem *problem)
+static void append_mask(char *name, const struct problem *problem, const struct problem *standard)
 {
-    if (problem->causal) {
-        append(name, "/causal:1");
-    }
-    if (problem->window_left >= 0 || problem->window_right >= 0) {
+    append_if(name, "causal", problem->causal, standard->causal);
+    if (problem->window_left != standard->window_left ||
+        problem->window_right != standard->window_right) {
         append(name, "/window:%lld,%lld", (long long)problem->window_left,
                (long long)problem->window_right);
     }
-    if (problem->scale != 0.0) {
-        append_scale(name, problem->scale);
+    if (problem->softcap != standard->softcap) {
+        append_real(name, "softcap", problem->softcap);
+    }
+    append_if(name, "alibi", problem->alibi, standard->alibi);
+    append_if(name, "sinks", problem->sinks, standard->sinks);
+    append_if(name, "mask", problem->mask, standard->mask);
+    if (problem->scale != standard->scale) {
+        append_real(name, "scale", problem->scale);
     }
 }
 
@@ -110,7 +131,7 @@ static void set_name(struct cell *cell, const struct settings *settings)
     (void)snprintf(cell->name, sizeof cell->name, "attention/%s/%s/%s/S:%zu", cell->preset,
                    policy_name(cell->policy), dtype_name(cell->problem.dtype),
                    size_div_up(cell->problem.seq_kv, cell->problem.block_n));
-    append_shape(cell->name, &cell->problem, &preset->problem);
+    append_shape(cell->name, &cell->problem, preset);
     if (cell->pool_grow) {
         append(cell->name, "/pool:grow");
     } else {
@@ -121,7 +142,8 @@ static void set_name(struct cell *cell, const struct settings *settings)
         append(cell->name, "/kernel:%s",
                settings->kernel == SETTINGS_KERNEL_SIMD ? "simd" : "simt");
     }
-    append_mask(cell->name, &cell->problem);
+    append_if(cell->name, "parts", problem_parts(&cell->problem), problem_parts(&preset->problem));
+    append_mask(cell->name, &cell->problem, &preset->problem);
 }
 
 /* Name without its third part: attention/PRESET/POLICY/rest -> attention/PRESET/rest. */
@@ -146,10 +168,100 @@ bool cell_list_same_config(const struct cell *a, const struct cell *b)
     return strcmp(a->preset, b->preset) == 0 && p->batch == q->batch && p->q_heads == q->q_heads &&
            p->kv_heads == q->kv_heads && p->seq_q == q->seq_q && p->head_dim == q->head_dim &&
            p->head_dim_v == q->head_dim_v && p->block_m == q->block_m && p->block_n == q->block_n &&
-           p->dtype == q->dtype;
+           p->dtype == q->dtype && problem_parts(p) == problem_parts(q);
 }
 
 /* Cells ------------------------------------------------------------------------------------- */
+
+/* Mask options: the preset's, and what the command line adds or replaces. */
+static void set_mask(const struct settings *settings, struct problem *out)
+{
+    out->causal = out->causal || settings->causal;
+    if (settings->window.given) {
+        out->window_left = settings->window.left;
+        out->window_right = settings->window.right;
+    }
+    out->softcap = settings->softcap != 0.0 ? settings->softcap : out->softcap;
+    out->alibi = out->alibi || settings->alibi;
+    out->sinks = out->sinks || settings->sinks;
+    out->mask = out->mask || settings->mask;
+    out->scale = settings->scale != 0.0 ? settings->scale : out->scale;
+}
+
+static enum status check_heads(const struct problem *problem)
+{
+    if (problem->q_heads % problem->kv_heads != 0) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "--q-heads/--kv-heads",
+                           "%zu query heads can not share %zu key/value heads evenly: --q-heads "
+                           "must be a multiple of --kv-heads",
+                           problem->q_heads, problem->kv_heads);
+    }
+    return STATUS_OK;
+}
+
+/* A field of a problem and the option that sets it. */
+static const char *option_of(const char *field)
+{
+    static const struct {
+        const char *field;
+        const char *option;
+    } known[] = {
+        {"batch", "--batch"},         {"q_heads", "--q-heads"},   {"kv_heads", "--kv-heads"},
+        {"seq_q", "--seq-q"},         {"head_dim", "--head-dim"}, {"head_dim_v", "--head-dim-v"},
+        {"block_m", "--block-m"},     {"block_n", "--block-n"},   {"window_left", "--window"},
+        {"window_right", "--window"}, {"scale", "--scale"},       {"softcap", "--softcap"},
+        {"parts", "--parts"},         {"mask", "--mask"},         {"q", "the tensor q"},
+        {"k", "the tensor k"},        {"v", "the tensor v"},      {"out", "the tensor out"},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(known[i].field, field) == 0) {
+            return known[i].option;
+        }
+    }
+    return field;
+}
+
+/* The recorded refusal of a problem, in words of the command line. */
+static enum status rename_refusal(enum status refusal)
+{
+    const struct status_record last = *status_last();
+
+    status_clear();
+    return STATUS_FAIL(refusal, option_of(last.what), "%s", last.why);
+}
+
+/* Valid problems alone: rows of a head can not wrap. */
+static enum status check_blocks(const struct problem *problem)
+{
+    char count[UNITS_TEXT_BYTES];
+    char most[UNITS_TEXT_BYTES];
+    size_t rows = problem->seq_q * problem_group(problem);
+    size_t blocks = size_div_up(rows, problem->block_m);
+
+    if (blocks > CELL_LIST_MAX_BLOCKS) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "--seq-q/--block-m",
+                           "%s blocks of %zu query rows a head are too many (at most %s): a "
+                           "shorter --seq-q, or a larger --block-m",
+                           units_format_count(blocks, count), problem->block_m,
+                           units_format_count(CELL_LIST_MAX_BLOCKS, most));
+    }
+    return STATUS_OK;
+}
+
+static enum status check_problem(const struct problem *problem)
+{
+    enum status status = STATUS_OK;
+
+    STATUS_TRY(check_heads(problem));
+    status = problem_validate(problem);
+    if (status != STATUS_OK) {
+        return rename_refusal(status);
+    }
+    STATUS_TRY(check_blocks(problem));
+out:
+    return status;
+}
 
 static enum status set_problem(const struct settings *settings, const struct preset *preset,
                                const size_t value[AXIS_COUNT], struct problem *out)
@@ -157,22 +269,22 @@ static enum status set_problem(const struct settings *settings, const struct pre
     *out = preset->problem;
     out->batch = value[AXIS_BATCH];
     out->q_heads = value[AXIS_Q_HEADS];
-    out->kv_heads = value[AXIS_KV_HEADS] == follow ? out->q_heads : value[AXIS_KV_HEADS];
+    out->kv_heads = value[AXIS_KV_HEADS] == follow ? preset_kv_heads(preset, out->q_heads)
+                                                   : value[AXIS_KV_HEADS];
     out->seq_q = value[AXIS_SEQ_Q];
     out->head_dim = value[AXIS_HEAD_DIM];
-    out->head_dim_v = value[AXIS_HEAD_DIM_V] == follow ? out->head_dim : value[AXIS_HEAD_DIM_V];
+    out->head_dim_v = value[AXIS_HEAD_DIM_V] == follow ? preset_head_dim_v(preset, out->head_dim)
+                                                       : value[AXIS_HEAD_DIM_V];
     out->block_m = value[AXIS_BLOCK_M];
     out->block_n = value[AXIS_BLOCK_N];
     out->dtype = (enum dtype)value[AXIS_DTYPE];
-    out->causal = settings->causal;
-    out->window_left = settings->window.left;
-    out->window_right = settings->window.right;
-    out->scale = settings->scale;
+    out->parts = value[AXIS_PARTS];
+    set_mask(settings, out);
     if (preset->tiles != NULL && !size_mul(value[AXIS_TILES], out->block_n, &out->seq_kv)) {
         return STATUS_FAIL(STATUS_RANGE, "--tiles", "%zu tiles of %zu keys are too many to count",
                            value[AXIS_TILES], out->block_n);
     }
-    return problem_validate(out);
+    return check_problem(out);
 }
 
 static enum status set_cell(const struct settings *settings, const size_t value[AXIS_COUNT],
@@ -208,13 +320,33 @@ static bool next(size_t index[AXIS_COUNT], const struct axis axes[AXIS_COUNT])
     return false;
 }
 
+/* The options whose lists have more than one value, and how many: "--tiles x --policy", "5 x 3". */
+static void describe_lists(const struct axis axes[AXIS_COUNT], struct text *names,
+                           struct text *counts)
+{
+    for (size_t i = 0; i < AXIS_COUNT; i++) {
+        if (axes[i].count > 1) {
+            text_add(names, "%s%s", names->used > 0 ? " x " : "", axis_options[i]);
+            text_add(counts, "%s%zu", counts->used > 0 ? " x " : "", axes[i].count);
+        }
+    }
+}
+
 static enum status count_cells(const struct axis axes[AXIS_COUNT], size_t *out)
 {
+    char names[256];
+    char counts[256];
+
     *out = 1;
     for (size_t i = 0; i < AXIS_COUNT; i++) {
         if (!size_mul(*out, axes[i].count, out) || *out > CELL_LIST_MAX) {
-            return STATUS_FAIL(STATUS_BAD_INPUT, "lists", "they cross to more than %d rows",
-                               CELL_LIST_MAX);
+            struct text names_text = text_begin(names, sizeof names);
+            struct text counts_text = text_begin(counts, sizeof counts);
+            describe_lists(axes, &names_text, &counts_text);
+            return STATUS_FAIL(STATUS_BAD_INPUT, names,
+                               "the lists cross to %s rows, more than %d: shorten them, or make "
+                               "several runs",
+                               counts, CELL_LIST_MAX);
         }
     }
     return STATUS_OK;
@@ -251,6 +383,7 @@ enum status cell_list_init(const struct settings *settings, struct cell_list *ou
     const struct preset *preset = preset_at(settings->preset);
     const struct problem *standard = &preset->problem;
     const size_t dtype = standard->dtype;
+    const size_t parts = problem_parts(standard);
     struct ranges tiles = {0};
 
     *out = (struct cell_list){0};
@@ -266,6 +399,7 @@ enum status cell_list_init(const struct settings *settings, struct cell_list *ou
         [AXIS_HEAD_DIM_V] = axis_of(&settings->head_dim_v, &follow),
         [AXIS_BLOCK_M] = axis_of(&settings->block_m, &standard->block_m),
         [AXIS_BLOCK_N] = axis_of(&settings->block_n, &standard->block_n),
+        [AXIS_PARTS] = axis_of(&settings->parts, &parts),
         [AXIS_DTYPE] = axis_of(&settings->dtypes, &dtype),
         [AXIS_TILES] = axis_of(settings->tiles.count > 0 ? &settings->tiles : &tiles, &follow),
         [AXIS_POLICY] = settings->policies.count > 0
@@ -297,6 +431,18 @@ void cell_list_filter(struct cell_list *list, bool (*keep)(const char *name))
         }
     }
     list->count = kept;
+}
+
+enum status cell_list_choose(struct cell_list *list)
+{
+    cell_list_filter(list, gbench_filter_matches);
+    if (list->count > 0) {
+        return STATUS_OK;
+    }
+    enum status status =
+        STATUS_FAIL(STATUS_BAD_INPUT, "--benchmark_filter", "no row has such a name");
+    status_hint("rows have names such as %s", list->cells[0].name); /* none has taken its place */
+    return status;
 }
 
 void cell_list_place(struct cell_list *list, enum kernel_style style, size_t pes)

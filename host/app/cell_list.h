@@ -1,11 +1,11 @@
 /* The cells that a command line asks for: every list crossed with every other.
  *
- * Order: batch, heads, shapes, blocks and type outside, then S, then the policy innermost, so that
- * the cells of one group (bench/cells.h) are neighbours.
+ * Order: batch, heads, shapes, blocks, parts and type outside, then S, then the policy innermost,
+ * so that the cells of one group (bench/cells.h) are neighbours.
  *
- * A cell's name is attention/PRESET/POLICY/DTYPE/S:n, then "/setting:value" for each setting that
- * is not the preset's, in a fixed order. n is the number of tiles in seq_kv; what is walked under
- * a mask may be less. No two cells of a list share a name.
+ * A cell's name is attention/PRESET/POLICY/DTYPE/S:n, then "/setting:value" for each setting and
+ * mask option that is not the preset's, in a fixed order. n is the number of tiles in seq_kv; what
+ * is walked under a mask or in parts may be less. No two cells of a list share a name.
  */
 #ifndef HOST_APP_CELL_LIST_H
 #define HOST_APP_CELL_LIST_H
@@ -20,13 +20,19 @@ struct cell_list {
     size_t count;       /* 1..CELL_LIST_MAX */
 };
 
-/* STATUS_BAD_INPUT: too many cells, or a problem that is refused (problem_validate);
- * STATUS_RANGE: seq_kv wraps. Every cell is checked before any is run. */
+/* The largest number of blocks of query rows of one key/value head: each is walked to plan it. */
+#define CELL_LIST_MAX_BLOCKS ((size_t)1 << 28)
+
+/* STATUS_BAD_INPUT: too many cells or blocks, or a problem that is refused (problem_validate);
+ * STATUS_RANGE: seq_kv wraps. Errors name the option. Every cell is checked before any is run. */
 enum status cell_list_init(const struct settings *settings, struct cell_list *out) STATUS_MUST_USE;
 void cell_list_fini(struct cell_list *list);
 
 /* Leaves only the cells for which `keep` says yes, in order. */
 void cell_list_filter(struct cell_list *list, bool (*keep)(const char *name));
+
+/* Leaves those that --benchmark_filter takes. STATUS_BAD_INPUT, with a name to go by: none. */
+enum status cell_list_choose(struct cell_list *list) STATUS_MUST_USE;
 
 /* Sets kernel style and PEs of every cell. */
 void cell_list_place(struct cell_list *list, enum kernel_style style, size_t pes);

@@ -184,6 +184,53 @@ json_t *context_topology(const struct topology *topology)
         caches_json(topology));
 }
 
+/* The roofline ------------------------------------------------------------------------------ */
+
+static json_t *read_json(const struct roofline_read *read)
+{
+    return json_pack("{s:o, s:o, s:o}", "bytes", context_size(read->bytes), "level",
+                     read->level > 0 ? context_size(read->level) : json_null(), "gb_per_s",
+                     context_real(read->gb_per_s));
+}
+
+json_t *context_roofline(const struct roofline *roofline)
+{
+    json_t *reads = json_array();
+
+    for (size_t i = 0; reads != NULL && i < roofline->read_count; i++) {
+        (void)json_array_append_new(reads, read_json(&roofline->reads[i]));
+    }
+    return json_pack("{s:o, s:o, s:o}", "fma_gflops", context_real(roofline->fma_gflops), "read",
+                     reads, "memory_gb_per_s", context_real(roofline_memory_gb_per_s(roofline)));
+}
+
+static bool read_back(const json_t *json, struct roofline_read *out)
+{
+    json_int_t bytes = json_integer_value(json_object_get(json, "bytes"));
+    json_int_t level = json_integer_value(json_object_get(json, "level"));
+    double gb_per_s = json_number_value(json_object_get(json, "gb_per_s"));
+
+    *out = (struct roofline_read){
+        .bytes = (size_t)bytes, .level = (size_t)level, .gb_per_s = gb_per_s};
+    return bytes > 0 && level >= 0 && gb_per_s > 0.0;
+}
+
+bool context_roofline_read(const json_t *json, struct roofline *out)
+{
+    const json_t *reads = json_object_get(json, "read");
+    size_t count = json_array_size(reads);
+    struct roofline roofline = {.read_count = count};
+    bool good = count > 0 && count <= ROOFLINE_MAX_SIZES;
+
+    roofline.fma_gflops = json_number_value(json_object_get(json, "fma_gflops"));
+    for (size_t i = 0; good && i < count; i++) {
+        good = read_back(json_array_get(reads, i), &roofline.reads[i]);
+    }
+    good = good && roofline.fma_gflops > 0.0;
+    *out = good ? roofline : (struct roofline){.read_count = 0};
+    return good;
+}
+
 /* The context ------------------------------------------------------------------------------- */
 
 /* Adds a new reference under a key; false if there is no memory. */
@@ -223,7 +270,8 @@ static bool add_device(json_t *json, const struct context *context)
            add(json, "pes", context->pes > 0 ? context_size(context->pes) : json_null()) &&
            add(json, "topology",
                context->topology == NULL ? json_null() : context_topology(context->topology)) &&
-           add(json, "roofline", json_null());
+           add(json, "roofline",
+               context->roofline == NULL ? json_null() : context_roofline(context->roofline));
 }
 
 static json_t *settings_json(const struct context *context)

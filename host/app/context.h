@@ -3,6 +3,7 @@
 #ifndef HOST_APP_CONTEXT_H
 #define HOST_APP_CONTEXT_H
 
+#include "bench/roofline.h"
 #include "host/app/results.h"
 #include "host/device/topology.h"
 
@@ -16,6 +17,7 @@ struct context {
     const struct device_info *device;  /* NULL in a plan */
     const struct topology *topology;   /* NULL in a plan */
     size_t pes;                        /* 0 = not known */
+    const struct roofline *roofline;   /* NULL = not measured */
     const struct sweep_options *sweep; /* NULL in a plan */
     bool poison;                       /* */
 };
@@ -36,5 +38,10 @@ json_t *context_real(double real);
 
 /* The machine, as JSON; NULL = no memory. */
 json_t *context_topology(const struct topology *topology);
+
+/* {fma_gflops, read: [{bytes, level, gb_per_s}], memory_gb_per_s}, level null for memory. NULL = no
+ * memory. Read back: false (and *out = 0) if it is not such an object. */
+json_t *context_roofline(const struct roofline *roofline);
+bool context_roofline_read(const json_t *json, struct roofline *out);
 
 #endif

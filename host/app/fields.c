@@ -167,6 +167,9 @@ static const char *wrong_text(const struct cell_result *result, char *text, size
     } else if (!check->touch.guards_intact) {
         (void)snprintf(text, size, "the guard of PE %zu was written, at byte %zu",
                        check->touch.damaged_pe, check->touch.damaged_at);
+    } else if (!result->agrees && check->parts_touched_bytes != result->parts_bytes) {
+        (void)snprintf(text, size, "parts left %zu bytes for the merge, planned %zu bytes",
+                       check->parts_touched_bytes, result->parts_bytes);
     } else if (!result->agrees) {
         (void)snprintf(text, size,
                        "measured peak %zu bytes in %zu lines, planned %zu bytes in %zu lines",
@@ -228,19 +231,66 @@ static enum status get_scale(const struct field_source *source, struct value *ou
     return STATUS_OK;
 }
 
-/* No version of the attention kernels splits the keys yet, so no partial result is stored. */
-static enum status get_parts_bytes(const struct field_source *source, struct value *out)
+static enum status get_parts(const struct field_source *source, struct value *out)
 {
-    (void)source;
-    set_count(out, 0);
+    set_count(out, problem_parts(&source->cell->problem));
     return STATUS_OK;
 }
 
-/* Fractions of a roofline that this version does not measure. */
-static enum status get_none(const struct field_source *source, struct value *out)
+static enum status get_softcap(const struct field_source *source, struct value *out)
 {
-    (void)source;
-    (void)out;
+    if (source->cell->problem.softcap != 0.0) {
+        set_real(out, source->cell->problem.softcap);
+    }
+    return STATUS_OK;
+}
+
+/* GFLOP/s over what the machine could do at most. Every fraction is GFLOP/s times a constant of
+ * the row, so its aggregates are those of GFLOP/s times the same; a cv has no unit. */
+static void set_fraction(const struct field_source *source, double bound_gflops, struct value *out)
+{
+    double gflops = source->run->gflops;
+
+    if (bound_gflops > 0.0 && isfinite(bound_gflops)) {
+        set_real(out, is_cv(source->run) ? gflops : gflops / bound_gflops);
+    }
+}
+
+/* FLOPs and bytes read of a timed launch are known, and so is what to compare them with. */
+static bool has_fractions(const struct field_source *source)
+{
+    const struct cell_result *result = source->result;
+
+    return source->roofline != NULL && has_time(source) && result->timed_flops > 0.0 &&
+           result->timed_read_bytes > 0 && result->timed_read_bytes != SIZE_MAX;
+}
+
+static enum status get_fma_peak_fraction(const struct field_source *source, struct value *out)
+{
+    if (source->roofline != NULL && has_time(source)) {
+        set_fraction(source, source->roofline->fma_gflops, out);
+    }
+    return STATUS_OK;
+}
+
+static enum status get_bandwidth_fraction(const struct field_source *source, struct value *out)
+{
+    if (has_fractions(source)) {
+        double flops_per_byte =
+            source->result->timed_flops / (double)source->result->timed_read_bytes;
+        set_fraction(source, roofline_memory_gb_per_s(source->roofline) * flops_per_byte, out);
+    }
+    return STATUS_OK;
+}
+
+static enum status get_roofline_fraction(const struct field_source *source, struct value *out)
+{
+    if (has_fractions(source)) {
+        set_fraction(source,
+                     roofline_bound_gflops(source->roofline, source->result->timed_flops,
+                                           (double)source->result->timed_read_bytes),
+                     out);
+    }
     return STATUS_OK;
 }
 
@@ -314,9 +364,9 @@ static const struct field fields[FIELD_COUNT] = {
     [FIELD_EVENT_TIME] = RUN("event_time", VALUE_REAL, READ_NS, event_time_ns),
     [FIELD_HOST_TIME] = RUN("host_time", VALUE_REAL, READ_NS, host_time_ns),
     [FIELD_GFLOPS] = RUN("gflops", VALUE_REAL, READ_REAL, gflops),
-    [FIELD_FMA_PEAK_FRACTION] = BY("fma_peak_fraction", VALUE_REAL, get_none),
-    [FIELD_BANDWIDTH_FRACTION] = BY("bandwidth_fraction", VALUE_REAL, get_none),
-    [FIELD_ROOFLINE_FRACTION] = BY("roofline_fraction", VALUE_REAL, get_none),
+    [FIELD_FMA_PEAK_FRACTION] = BY("fma_peak_fraction", VALUE_REAL, get_fma_peak_fraction),
+    [FIELD_BANDWIDTH_FRACTION] = BY("bandwidth_fraction", VALUE_REAL, get_bandwidth_fraction),
+    [FIELD_ROOFLINE_FRACTION] = BY("roofline_fraction", VALUE_REAL, get_roofline_fraction),
     [FIELD_PRESET] = BY("preset", VALUE_TEXT, get_preset),
     [FIELD_POLICY] = BY("policy", VALUE_TEXT, get_policy),
     [FIELD_DTYPE] = BY("dtype", VALUE_TEXT, get_dtype),
@@ -332,9 +382,14 @@ static const struct field fields[FIELD_COUNT] = {
     [FIELD_HEAD_DIM_V] = COUNT_OF("head_dim_v", problem.head_dim_v),
     [FIELD_BLOCK_M] = COUNT_OF("block_m", problem.block_m),
     [FIELD_BLOCK_N] = COUNT_OF("block_n", problem.block_n),
+    [FIELD_PARTS] = BY("parts", VALUE_COUNT, get_parts),
     [FIELD_CAUSAL] = CELL("causal", VALUE_COUNT, READ_FLAG, problem.causal),
     [FIELD_WINDOW_LEFT] = CELL("window_left", VALUE_COUNT, READ_REACH, problem.window_left),
     [FIELD_WINDOW_RIGHT] = CELL("window_right", VALUE_COUNT, READ_REACH, problem.window_right),
+    [FIELD_SOFTCAP] = BY("softcap", VALUE_REAL, get_softcap),
+    [FIELD_ALIBI] = CELL("alibi", VALUE_COUNT, READ_FLAG, problem.alibi),
+    [FIELD_SINKS] = CELL("sinks", VALUE_COUNT, READ_FLAG, problem.sinks),
+    [FIELD_MASK] = CELL("mask", VALUE_COUNT, READ_FLAG, problem.mask),
     [FIELD_SCALE] = BY("scale", VALUE_REAL, get_scale),
     [FIELD_PES] = CELL("pes", VALUE_COUNT, READ_SIZE_ABOVE_0, pes),
     [FIELD_POOL_BYTES] = COUNT_OF("pool_bytes", pool_bytes),
@@ -348,7 +403,8 @@ static const struct field fields[FIELD_COUNT] = {
     [FIELD_PLANNED_TOUCHED_LINES] = PLANNED("planned_touched_lines", footprint.touched_lines),
     [FIELD_MEASURED_TOUCHED_LINES] = CHECKED("measured_touched_lines", check.touch.touched_lines),
     [FIELD_LOWER_BOUND_BYTES] = PLANNED("lower_bound_bytes", footprint.lower_bound_bytes),
-    [FIELD_PARTS_BYTES] = BY("parts_bytes", VALUE_COUNT, get_parts_bytes),
+    [FIELD_PARTS_BYTES] = PLANNED("parts_bytes", parts_bytes),
+    [FIELD_MEASURED_PARTS_BYTES] = CHECKED("measured_parts_bytes", check.parts_touched_bytes),
     [FIELD_DRAM_READ_BYTES] = PLANNED("dram_read_bytes", traffic.dram_read_bytes),
     [FIELD_DRAM_WRITE_BYTES] = PLANNED("dram_write_bytes", traffic.dram_write_bytes),
     [FIELD_SCRATCH_READ_BYTES] = PLANNED("scratch_read_bytes", traffic.scratch_read_bytes),

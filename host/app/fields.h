@@ -8,6 +8,7 @@
 #define HOST_APP_FIELDS_H
 
 #include "bench/cells.h"
+#include "bench/roofline.h"
 
 enum value_kind { VALUE_NONE, VALUE_TEXT, VALUE_COUNT, VALUE_REAL, VALUE_TRUTH };
 
@@ -59,9 +60,14 @@ enum field_id {
     FIELD_HEAD_DIM_V,
     FIELD_BLOCK_M,
     FIELD_BLOCK_N,
+    FIELD_PARTS,
     FIELD_CAUSAL,
     FIELD_WINDOW_LEFT,
     FIELD_WINDOW_RIGHT,
+    FIELD_SOFTCAP,
+    FIELD_ALIBI,
+    FIELD_SINKS,
+    FIELD_MASK,
     FIELD_SCALE,
     FIELD_PES,
     FIELD_POOL_BYTES,
@@ -76,6 +82,7 @@ enum field_id {
     FIELD_MEASURED_TOUCHED_LINES,
     FIELD_LOWER_BOUND_BYTES,
     FIELD_PARTS_BYTES,
+    FIELD_MEASURED_PARTS_BYTES,
     FIELD_DRAM_READ_BYTES,
     FIELD_DRAM_WRITE_BYTES,
     FIELD_SCRATCH_READ_BYTES,
@@ -109,8 +116,9 @@ enum { FIELD_COUNT = FIELD_TIMED_ITEMS + 1 };
 struct field_source {
     const struct cell *cell;
     const struct cell_result *result;
-    const struct cell_run *run; /* NULL: nothing was timed */
-    bool planned;               /* no device: what a device decides is not known */
+    const struct cell_run *run;      /* NULL: nothing was timed */
+    const struct roofline *roofline; /* NULL: not measured, so no fractions of it */
+    bool planned;                    /* no device: what a device decides is not known */
 };
 
 const char *field_key(enum field_id id);

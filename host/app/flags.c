@@ -7,8 +7,20 @@
 #define FILTER "--benchmark_filter="
 #define PREFIX "--benchmark_"
 
+/* Google Benchmark's flags take their values after a = alone. */
+static enum status refuse_space(const char *flag)
+{
+    return STATUS_FAIL(STATUS_BAD_INPUT, flag, "its value is missing: write it after a =, %s=VALUE",
+                       flag);
+}
+
 enum status flags_take(enum command command, int *argc, char **argv)
 {
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], "--benchmark_filter") == 0) {
+            return refuse_space(argv[i]);
+        }
+    }
     for (int i = 1; command == COMMAND_PLAN && i < *argc; i++) {
         if (strncmp(argv[i], PREFIX, strlen(PREFIX)) == 0 &&
             strncmp(argv[i], FILTER, strlen(FILTER)) != 0) {

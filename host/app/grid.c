@@ -5,6 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+void grid_without(const struct grid_column *columns, size_t count, size_t skip,
+                  struct grid_column *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i != skip) {
+            *out++ = columns[i];
+        }
+    }
+}
+
 void grid_init(struct grid *grid, const struct grid_column *columns, size_t column_count)
 {
     *grid =
@@ -171,22 +181,15 @@ static void write_row(const struct grid *grid, const char *const *cells, const s
     }
 }
 
-/* In Markdown a rule is a row with its label in the last column. */
 static void write_rule(const struct grid *grid, const char *label, const size_t *widths,
                        enum grid_style style, FILE *file)
 {
-    const char *cells[GRID_MAX_COLUMNS];
     size_t width = 2 * (grid->column_count - 1);
 
     for (size_t j = 0; j < grid->column_count; j++) {
-        cells[j] = j + 1 == grid->column_count ? label : "";
         width += widths[j];
     }
-    if (style == GRID_MARKDOWN) {
-        write_markdown_row(grid, cells, widths, file);
-    } else {
-        write_plain_rule(label, width, style == GRID_UTF8 ? "\xE2\x94\x80" : "-", file);
-    }
+    write_plain_rule(label, width, style == GRID_UTF8 ? "\xE2\x94\x80" : "-", file);
 }
 
 void grid_write(const struct grid *grid, enum grid_style style, FILE *file)
@@ -206,9 +209,9 @@ void grid_write(const struct grid *grid, enum grid_style style, FILE *file)
     }
     for (size_t i = 0; i < grid->count; i++) {
         const struct grid_line *line = &grid->lines[i];
-        if (line->rule) {
+        if (line->rule && style != GRID_MARKDOWN) {
             write_rule(grid, line->cells[0], widths, style, file);
-        } else {
+        } else if (!line->rule) {
             write_row(grid, (const char *const *)line->cells, widths, style, file);
         }
     }

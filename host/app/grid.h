@@ -1,4 +1,5 @@
-/* A text table: cells under headers, with labelled rules between rows; plain or Markdown.
+/* A text table: cells under headers, with labelled rules between rows; plain, or Markdown, which
+ * has no rules.
  *
  *     grid_init(&grid, columns, count);
  *     grid_row(&grid, cells);
@@ -35,6 +36,10 @@ struct grid {
     size_t count;
     size_t room;
 };
+
+/* Leaves out the column of index `skip`; `out` has room for count - 1 of them. */
+void grid_without(const struct grid_column *columns, size_t count, size_t skip,
+                  struct grid_column *out);
 
 void grid_init(struct grid *grid, const struct grid_column *columns, size_t column_count);
 void grid_fini(struct grid *grid);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_BYTES = 64, MAX_NAMES = 64, LIST_BYTES = 256, HELP_COLUMN = 28, HELP_WIDTH = 80 };
+enum { NAME_BYTES = 64, MAX_NAMES = 64, LIST_BYTES = 512, HELP_COLUMN = 28, HELP_WIDTH = 80 };
 
 /* Parts of a "a|b|c" list ------------------------------------------------------------------ */
 
@@ -149,6 +149,15 @@ out:
     return status;
 }
 
+/* "TEXT is too large (at most N[: reason])". */
+static enum status too_large(const struct option *option, const char *what, const char *text)
+{
+    return STATUS_FAIL(STATUS_BAD_INPUT, what, "%s is too large (at most %zu%s%s)", text,
+                       option->maximum != 0 ? option->maximum : SIZE_MAX,
+                       option->because != NULL ? ": " : "",
+                       option->because != NULL ? option->because : "");
+}
+
 static enum status parse_count(const struct option *option, const char *what, const char *text,
                                size_t *out)
 {
@@ -160,19 +169,37 @@ static enum status parse_count(const struct option *option, const char *what, co
         return STATUS_OK;
     }
     if (!units_parse_size(text, &value)) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, what, "'%s' is not a whole number of %zu or more",
-                           text, option->minimum);
+        return ranges_is_digits(text) ? too_large(option, what, text)
+                                      : STATUS_FAIL(STATUS_BAD_INPUT, what,
+                                                    "'%s' is not a whole number of %zu or more",
+                                                    text, option->minimum);
     }
     if (value < option->minimum) {
         return STATUS_FAIL(STATUS_BAD_INPUT, what, "%s is below the least value, %zu", text,
                            option->minimum);
     }
     if (option->maximum != 0 && value > option->maximum) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, what, "%s is above the largest value, %zu", text,
-                           option->maximum);
+        return too_large(option, what, text);
     }
     *out = value;
     return STATUS_OK;
+}
+
+static enum status parse_counts(const struct option *option, const char *what, const char *text,
+                                struct ranges *out)
+{
+    enum status status = STATUS_OK;
+
+    STATUS_TRY(ranges_parse(what, text, option->minimum, out));
+    for (size_t i = 0; option->maximum != 0 && i < out->count; i++) {
+        if (out->values[i] > option->maximum) {
+            char value[NAME_BYTES];
+            (void)snprintf(value, sizeof value, "%zu", out->values[i]);
+            return too_large(option, what, value);
+        }
+    }
+out:
+    return status;
 }
 
 static enum status parse_pool(const struct option *option, const char *what, const char *text,
@@ -185,8 +212,11 @@ static enum status parse_pool(const struct option *option, const char *what, con
         return STATUS_OK;
     }
     if (!units_parse_bytes(text, &bytes)) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, what,
-                           "'%s' is not a number of bytes: write 65536, 48KiB, 1MiB or grow", text);
+        return STATUS_FAIL(
+            STATUS_BAD_INPUT, what,
+            "'%s' is not a number of bytes: write 65536, 48KiB, 1.5MiB or grow; units are "
+            "KiB, MiB, GiB, and kB, MB, GB of 1000",
+            text);
     }
     if (bytes < option->minimum) {
         return STATUS_FAIL(STATUS_BAD_INPUT, what,
@@ -197,7 +227,8 @@ static enum status parse_pool(const struct option *option, const char *what, con
     return STATUS_OK;
 }
 
-static enum status parse_seconds(const char *what, const char *text, double *out)
+static enum status parse_seconds(const struct option *option, const char *what, const char *text,
+                                 double *out)
 {
     double value = 0.0;
 
@@ -205,11 +236,16 @@ static enum status parse_seconds(const char *what, const char *text, double *out
         return STATUS_FAIL(STATUS_BAD_INPUT, what,
                            "'%s' is not a time above 0: write 0.5, 0.5s or 20ms", text);
     }
+    if (option->maximum != 0 && value > (double)option->maximum) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, what, "%s is too long (at most %zu s)", text,
+                           option->maximum);
+    }
     *out = value;
     return STATUS_OK;
 }
 
-static enum status parse_factor(const char *what, const char *text, double *out)
+static enum status parse_factor(const struct option *option, const char *what, const char *text,
+                                double *out)
 {
     double value = 0.0;
 
@@ -217,8 +253,35 @@ static enum status parse_factor(const char *what, const char *text, double *out)
         return STATUS_FAIL(STATUS_BAD_INPUT, what, "'%s' is not a finite number other than 0",
                            text);
     }
+    if (option->maximum != 0 && fabs(value) > (double)option->maximum) {
+        return too_large(option, what, text);
+    }
     *out = value;
     return STATUS_OK;
+}
+
+static enum status parse_limit(const char *what, const char *text, double *out)
+{
+    double value = 0.0;
+
+    if (!units_parse_double(text, &value) || !isfinite(value) || !(value > 0.0)) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, what, "'%s' is not a finite number above 0", text);
+    }
+    *out = value;
+    return STATUS_OK;
+}
+
+/* One side of a window. *number: it is one, if perhaps too large. */
+static bool parse_reach(const char *text, int64_t *out, bool *number)
+{
+    bool negative = text[0] == '-';
+    bool taken = units_parse_int64(text, out);
+
+    *number = ranges_is_digits(text + (negative ? 1 : 0));
+    if (!taken && negative) {
+        *out = INT64_MIN;
+    }
+    return taken;
 }
 
 static enum status parse_window(const char *what, const char *text, struct options_window *out)
@@ -226,11 +289,15 @@ static enum status parse_window(const char *what, const char *text, struct optio
     char left_text[NAME_BYTES];
     int64_t left = 0;
     int64_t right = 0;
+    bool left_number = false;
+    bool right_number = false;
     size_t length = strcspn(text, ",");
+    const char *right_text = text + length + (text[length] == ',' ? 1 : 0);
 
     (void)snprintf(left_text, sizeof left_text, "%.*s", (int)size_min(length, NAME_BYTES), text);
-    if (text[length] != ',' || !units_parse_int64(left_text, &left) ||
-        !units_parse_int64(text + length + 1, &right)) {
+    bool taken = parse_reach(left_text, &left, &left_number);
+    taken = parse_reach(right_text, &right, &right_number) && taken;
+    if (text[length] != ',' || !left_number || !right_number) {
         return STATUS_FAIL(STATUS_BAD_INPUT, what, "'%s' is not LEFT,RIGHT in keys, such as 4096,0",
                            text);
     }
@@ -238,7 +305,11 @@ static enum status parse_window(const char *what, const char *text, struct optio
         return STATUS_FAIL(STATUS_BAD_INPUT, what, "'%s' goes below -1, which means no bound",
                            text);
     }
-    *out = (struct options_window){.left = left, .right = right};
+    if (!taken) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, what, "%s is too large (at most %lld on each side)",
+                           text, (long long)INT64_MAX);
+    }
+    *out = (struct options_window){.left = left, .right = right, .given = true};
     return STATUS_OK;
 }
 
@@ -272,13 +343,15 @@ static enum status parse_value(const struct option *option, const char *text, vo
     case OPTION_COUNT:
         return parse_count(option, what, text, field);
     case OPTION_COUNTS:
-        return ranges_parse(what, text, option->minimum, field);
+        return parse_counts(option, what, text, field);
     case OPTION_POOL:
         return parse_pool(option, what, text, field);
     case OPTION_SECONDS:
-        return parse_seconds(what, text, field);
+        return parse_seconds(option, what, text, field);
     case OPTION_FACTOR:
-        return parse_factor(what, text, field);
+        return parse_factor(option, what, text, field);
+    case OPTION_LIMIT:
+        return parse_limit(what, text, field);
     case OPTION_WINDOW:
         return parse_window(what, text, field);
     case OPTION_WORD:
@@ -374,6 +447,10 @@ enum status options_parse(const struct option_table *table, size_t command, int 
         if (strcmp(argv[i], "--help") == 0) {
             *help = true;
             return STATUS_OK;
+        }
+        if (strncmp(argv[i], "--help=", strlen("--help=")) == 0) {
+            status = STATUS_FAIL(STATUS_BAD_INPUT, "--help", "it takes no value");
+            goto out;
         }
         const struct option *option = name_option(table, command, argv[i]);
         if (option == NULL) {

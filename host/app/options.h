@@ -18,10 +18,11 @@
 enum option_type {
     OPTION_FLAG,    /* bool */
     OPTION_COUNT,   /* size_t, minimum..maximum; a word of `words` stands for 0 */
-    OPTION_COUNTS,  /* struct ranges, each >= minimum */
+    OPTION_COUNTS,  /* struct ranges, each in minimum..maximum */
     OPTION_POOL,    /* struct options_pool: bytes >= minimum, or "grow" */
-    OPTION_SECONDS, /* double, > 0 */
-    OPTION_FACTOR,  /* double, finite and not 0 */
+    OPTION_SECONDS, /* double, > 0, up to the maximum */
+    OPTION_FACTOR,  /* double, not 0, at most the maximum in size */
+    OPTION_LIMIT,   /* double, finite and > 0 */
     OPTION_WINDOW,  /* struct options_window: L,R, each >= -1 */
     OPTION_WORD,    /* size_t: index into words */
     OPTION_WORDS,   /* struct ranges of such indices */
@@ -37,6 +38,7 @@ struct options_pool {
 struct options_window {
     int64_t left;  /* keys before the diagonal; -1 = all */
     int64_t right; /* keys after it; -1 = all */
+    bool given;    /* the option was there */
 };
 
 enum { OPTIONS_MAX_TEXTS = 16 };
@@ -53,7 +55,8 @@ struct option {
     size_t offset;        /* of its field in the target */
     const char *words;    /* "auto|simd|simt": OPTION_WORD, OPTION_WORDS, OPTION_COUNT; or NULL */
     size_t minimum;       /* of a count or bytes */
-    size_t maximum;       /* of a count; 0 = none */
+    size_t maximum;       /* of a count, seconds or a factor; 0 = none */
+    const char *because;  /* the reason for the maximum, for its error; NULL = none */
     const char *section;  /* heading in --help */
     const char *argument; /* as --help shows it; NULL for a flag */
     const char *standard; /* the default, for --help; NULL = none */

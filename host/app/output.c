@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEMPORARY_BYTES = 4096 + 16 };
-
 /* Share of a sweep's time that rewriting a large file may take: 1 / 20. */
 #define REWRITE_PAUSE 20.0
 
@@ -64,8 +62,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether `path` is what stdout is. */
-static bool names_stdout(const char *path)
+bool output_is_stdout(const char *path)
 {
     struct stat own;
     struct stat other;
@@ -75,9 +72,9 @@ static bool names_stdout(const char *path)
 }
 
 /* Creates the temporary file beside the target; its name goes to `name`. -1 on failure. */
-static int open_temporary(const struct output *output, char name[TEMPORARY_BYTES])
+static int open_temporary(const struct output *output, char name[OUTPUT_NAME_BYTES])
 {
-    struct text text = text_begin(name, TEMPORARY_BYTES);
+    struct text text = text_begin(name, OUTPUT_NAME_BYTES);
 
     text_add(&text, "%s.XXXXXX", output->target);
     if (text.cut) {
@@ -103,7 +100,7 @@ static unsigned new_file_mode(void)
 /* Shows that the file could be written, and leaves it as it is. */
 static enum status probe(const struct output *output, bool exists)
 {
-    char name[TEMPORARY_BYTES];
+    char name[OUTPUT_NAME_BYTES];
 
     if (exists && access(output->target, W_OK) != 0) {
         return fail_io(output->path, "cannot be written");
@@ -117,28 +114,79 @@ static enum status probe(const struct output *output, bool exists)
     return STATUS_OK;
 }
 
+/* A pipe that nobody reads must not hold the program up: it is opened without waiting, and waits
+ * in writing as usual. */
 static enum status open_stream(struct output *output, bool is_stdout)
 {
-    int fd = is_stdout ? dup(STDOUT_FILENO) : open(output->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    int fd = is_stdout ? dup(STDOUT_FILENO)
+                       : open(output->path, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0) {
+        return fail_io(output->path,
+                       errno == ENXIO ? "cannot be opened: it has no reader" : "cannot be opened");
+    }
+    int flags = is_stdout ? 0 : fcntl(fd, F_GETFL);
+    if (flags < 0 || (!is_stdout && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)) {
+        (void)close(fd);
         return fail_io(output->path, "cannot be opened");
     }
     output->stream = fd;
     return STATUS_OK;
 }
 
+/* The own path of a file that is not there yet: its folder's, and its name. NULL: a failure is
+ * recorded. */
+static char *resolve_new(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    char *folder = slash == NULL   ? strdup(".")
+                   : slash == path ? strdup("/")
+                                   : strndup(path, (size_t)(slash - path));
+    char *own = folder != NULL ? realpath(folder, NULL) : NULL;
+    size_t size = own != NULL ? strlen(own) + strlen(name) + 2 : 0;
+    char *target = own != NULL ? malloc(size) : NULL;
+
+    if (folder != NULL && own == NULL && errno == ENOENT) {
+        (void)STATUS_FAIL(STATUS_IO, path, "cannot be written: the folder '%s' does not exist",
+                          folder);
+    } else if (target == NULL) {
+        (void)fail_io(path, "cannot be resolved");
+    } else {
+        (void)snprintf(target, size, "%s%s%s", own, own[1] == '\0' ? "" : "/", name);
+    }
+    free(folder);
+    free(own);
+    return target;
+}
+
+static enum status open_new(struct output *output)
+{
+    struct stat info;
+
+    if (lstat(output->path, &info) == 0 && S_ISLNK(info.st_mode)) {
+        enum status status = STATUS_FAIL(STATUS_IO, output->path,
+                                         "cannot be written: it is a link to a file that does not "
+                                         "exist");
+        status_hint("make that file, or remove the link");
+        return status;
+    }
+    output->mode = new_file_mode();
+    output->target = resolve_new(output->path);
+    return output->target != NULL ? probe(output, false) : STATUS_IO;
+}
+
 static enum status open_regular(struct output *output, const struct stat *info)
 {
-    output->mode = info != NULL ? (unsigned)info->st_mode & 07777U : new_file_mode();
-    output->target = info != NULL ? realpath(output->path, NULL) : strdup(output->path);
+    output->mode = (unsigned)info->st_mode & 07777U;
+    output->target = realpath(output->path, NULL);
     if (output->target == NULL) {
         return fail_io(output->path, "cannot be resolved");
     }
-    return probe(output, info != NULL);
+    return probe(output, true);
 }
 
-static enum status open_output(struct output *output, bool is_stdout)
+static enum status open_path(struct output *output, bool is_stdout)
 {
     struct stat info;
 
@@ -146,8 +194,7 @@ static enum status open_output(struct output *output, bool is_stdout)
         return open_stream(output, true);
     }
     if (stat(output->path, &info) != 0) {
-        return errno == ENOENT ? open_regular(output, NULL)
-                               : fail_io(output->path, "cannot be written");
+        return errno == ENOENT ? open_new(output) : fail_io(output->path, "cannot be written");
     }
     if (S_ISDIR(info.st_mode)) {
         errno = EISDIR;
@@ -156,17 +203,54 @@ static enum status open_output(struct output *output, bool is_stdout)
     return S_ISREG(info.st_mode) ? open_regular(output, &info) : open_stream(output, false);
 }
 
-static enum status refuse_twice(const struct outputs *outputs, const char *path)
+static enum status open_output(const char *path, bool is_stdout, struct output *out)
 {
-    struct stat own;
-    struct stat other;
-    bool exists = stat(path, &own) == 0;
+    *out = (struct output){.path = strdup(path), .stream = -1};
+    if (out->path == NULL) {
+        return STATUS_FAIL(STATUS_NO_MEMORY, path, "no memory left");
+    }
+    return open_path(out, is_stdout);
+}
 
-    for (size_t i = 0; i < outputs->count; i++) {
-        const char *earlier = outputs->items[i].path;
-        if (strcmp(earlier, path) == 0 ||
-            (exists && stat(earlier, &other) == 0 && same_file(&own, &other))) {
-            return STATUS_FAIL(STATUS_BAD_INPUT, "--output", "'%s' is given twice", path);
+enum status output_open(const char *path, struct output *out)
+{
+    return open_output(path, output_is_stdout(path), out);
+}
+
+void output_close(struct output *output)
+{
+    if (output->stream >= 0) {
+        (void)close(output->stream);
+    }
+    free(output->path);
+    free(output->target);
+    *output = (struct output){.stream = -1};
+}
+
+/* Whether both go to one place: the same name for a file that is yet to be, the same file under
+ * two names, or the same device. */
+static bool same_place(const struct output *a, const struct output *b)
+{
+    struct stat one;
+    struct stat other;
+
+    if (a->target != NULL && b->target != NULL) {
+        return strcmp(a->target, b->target) == 0 ||
+               (stat(a->target, &one) == 0 && stat(b->target, &other) == 0 &&
+                same_file(&one, &other));
+    }
+    return a->stream >= 0 && b->stream >= 0 && fstat(a->stream, &one) == 0 &&
+           fstat(b->stream, &other) == 0 && same_file(&one, &other);
+}
+
+static enum status refuse_twice(const struct outputs *outputs)
+{
+    const struct output *last = &outputs->items[outputs->count - 1];
+
+    for (size_t i = 0; i + 1 < outputs->count; i++) {
+        if (same_place(&outputs->items[i], last)) {
+            return STATUS_FAIL(STATUS_BAD_INPUT, "--output", "'%s' and '%s' are one: given twice",
+                               outputs->items[i].path, last->path);
         }
     }
     return STATUS_OK;
@@ -176,19 +260,15 @@ static enum status add_output(const struct settings *settings, const char *path,
                               struct outputs *out)
 {
     enum status status = STATUS_OK;
-    bool is_stdout = names_stdout(path);
+    bool is_stdout = output_is_stdout(path);
     enum format format = FORMAT_TABLE;
 
-    STATUS_TRY(refuse_twice(out, path));
     STATUS_TRY(choose_format(settings, path, is_stdout, &format));
     struct output *output = &out->items[out->count++];
-    *output = (struct output){.path = strdup(path), .stream = -1, .format = format};
-    if (output->path == NULL) {
-        status = STATUS_FAIL(STATUS_NO_MEMORY, "--output", "no memory left");
-        goto out;
-    }
     out->takes_stdout = out->takes_stdout || is_stdout;
-    STATUS_TRY(open_output(output, is_stdout));
+    STATUS_TRY(open_output(path, is_stdout, output));
+    output->format = format;
+    STATUS_TRY(refuse_twice(out));
 out:
     return status;
 }
@@ -211,12 +291,7 @@ out:
 void outputs_close(struct outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
-        struct output *output = &outputs->items[i];
-        if (output->stream >= 0) {
-            (void)close(output->stream);
-        }
-        free(output->path);
-        free(output->target);
+        output_close(&outputs->items[i]);
     }
     *outputs = (struct outputs){.count = 0};
 }
@@ -281,27 +356,62 @@ out:
     return status;
 }
 
-static enum status replace_file(const struct output *output, const struct report *report)
+enum status output_stage(const struct output *output, const char *bytes, size_t length,
+                         char name[OUTPUT_NAME_BYTES])
 {
-    enum status status = STATUS_OK;
-    char name[TEMPORARY_BYTES];
+    name[0] = '\0';
+    if (output->target == NULL) {
+        return STATUS_OK;
+    }
     int fd = open_temporary(output, name);
-
     if (fd < 0) {
+        name[0] = '\0';
         return fail_io(output->path, "could not be written");
     }
-    status = write_to(fd, output->path, report, output->format);
+    enum status status = output_write(fd, output->path, bytes, length);
     if (close(fd) != 0 && status == STATUS_OK) {
         status = fail_io(output->path, "could not be written");
     }
-    STATUS_TRY(status);
-    if (rename(name, output->target) != 0) {
-        status = fail_io(output->path, "could not be replaced");
-    }
-out:
     if (status != STATUS_OK) {
+        output_discard(output, name);
+        name[0] = '\0';
+    }
+    return status;
+}
+
+enum status output_commit(const struct output *output, const char *bytes, size_t length,
+                          const char *name)
+{
+    if (output->target == NULL) {
+        return output_write(output->stream, output->path, bytes, length);
+    }
+    if (rename(name, output->target) != 0) {
+        enum status status = fail_io(output->path, "could not be replaced");
+        output_discard(output, name);
+        return status;
+    }
+    return STATUS_OK;
+}
+
+void output_discard(const struct output *output, const char *name)
+{
+    if (output->target != NULL && name[0] != '\0') {
         (void)unlink(name);
     }
+}
+
+static enum status replace_file(const struct output *output, const struct report *report)
+{
+    enum status status = STATUS_OK;
+    char name[OUTPUT_NAME_BYTES];
+    char *bytes = NULL;
+    size_t length = 0;
+
+    STATUS_TRY(render(report, output->format, &bytes, &length));
+    STATUS_TRY(output_stage(output, bytes, length, name));
+    STATUS_TRY(output_commit(output, bytes, length, name));
+out:
+    free(bytes);
     return status;
 }
 

@@ -45,6 +45,23 @@ void outputs_close(struct outputs *outputs);
 /* The first file in JSON, for --resume; NULL if there is none. */
 const char *outputs_json_path(const struct outputs *outputs);
 
+/* The steps of one file, for results that are no report. Open: the path is shown to be writable,
+ * and nothing is changed; *out is to be closed in any case. Stage: the bytes go to a new file
+ * beside a regular one, whose name goes to `name`; a stream waits for the commit. Commit: that file
+ * takes the name of the old one, or the stream gets the bytes. Discard: the new file goes.
+ * STATUS_IO. */
+enum { OUTPUT_NAME_BYTES = 4096 + 16 };
+enum status output_open(const char *path, struct output *out) STATUS_MUST_USE;
+enum status output_stage(const struct output *output, const char *bytes, size_t length,
+                         char name[OUTPUT_NAME_BYTES]) STATUS_MUST_USE;
+enum status output_commit(const struct output *output, const char *bytes, size_t length,
+                          const char *name) STATUS_MUST_USE;
+void output_discard(const struct output *output, const char *name);
+void output_close(struct output *output);
+
+/* Whether the path is "-" or names what stdout is. */
+bool output_is_stdout(const char *path);
+
 /* Writes bytes to a descriptor; `name` is what errors call it. A reader that has gone away (EPIPE,
  * with SIGPIPE ignored) is no failure. STATUS_IO. */
 enum status output_write(int fd, const char *name, const char *bytes,

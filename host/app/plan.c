@@ -33,10 +33,7 @@ static enum status run(struct plan *plan, const char *program)
         .results = &plan->results, .context = &context, .utf8 = app_utf8()};
 
     STATUS_TRY(cell_list_init(&plan->settings, &plan->list));
-    cell_list_filter(&plan->list, gbench_filter_matches);
-    if (plan->list.count == 0) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, "--benchmark_filter", "no row has such a name");
-    }
+    STATUS_TRY(cell_list_choose(&plan->list));
     STATUS_TRY(outputs_open(&plan->settings, &plan->outputs));
     STATUS_TRY(results_init(&plan->results, &plan->list, true));
     STATUS_TRY(plan_cells(plan));

@@ -3,6 +3,7 @@
 #include "host/base/size.h"
 #include "host/base/units.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,10 @@ enum status ranges_add(const char *what, struct ranges *ranges, size_t value)
         return STATUS_OK;
     }
     if (ranges->count == RANGES_MAX) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, what, "the list has more than %d values", RANGES_MAX);
+        return STATUS_FAIL(
+            STATUS_BAD_INPUT, what,
+            "the list has more than %d values; give a shorter one, or make several runs",
+            RANGES_MAX);
     }
     if (ranges->count == ranges->room) {
         size_t room = ranges->room == 0 ? 16 : ranges->room * 2;
@@ -45,9 +49,18 @@ enum status ranges_add(const char *what, struct ranges *ranges, size_t value)
     return STATUS_OK;
 }
 
+bool ranges_is_digits(const char *text)
+{
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
 static enum status parse_value(const char *what, const char *text, size_t minimum, size_t *out)
 {
     if (!units_parse_size(text, out)) {
+        if (ranges_is_digits(text)) {
+            return STATUS_FAIL(STATUS_BAD_INPUT, what, "%s is too large (at most %zu)", text,
+                               SIZE_MAX);
+        }
         return STATUS_FAIL(STATUS_BAD_INPUT, what, "'%s' is not a whole number", text);
     }
     if (*out < minimum) {

@@ -24,10 +24,14 @@ struct ranges {
 };
 
 /* Replaces *out by the values of `text`, each >= minimum. `what` names the option in errors.
- * STATUS_BAD_INPUT: an empty list or part, no number, a value below the minimum, a range that runs
- * backwards or does not move, too many values. *out is empty on failure. */
+ * STATUS_BAD_INPUT: an empty list or part, no number, a value below the minimum or that no size_t
+ * holds, a range that runs backwards or does not move, too many values. *out is empty on failure.
+ */
 enum status ranges_parse(const char *what, const char *text, size_t minimum,
                          struct ranges *out) STATUS_MUST_USE;
+
+/* Whether `text` is digits alone, so that what does not parse is too large. */
+bool ranges_is_digits(const char *text);
 
 /* Adds a value at the end unless it is there. STATUS_BAD_INPUT: RANGES_MAX are there. */
 enum status ranges_add(const char *what, struct ranges *ranges, size_t value) STATUS_MUST_USE;

@@ -1,20 +1,19 @@
 #include "host/app/resume.h"
 
+#include "host/app/resume_rows.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Settings are the same if their decimals are: reals are written with 15 digits. */
 #define SAME_REAL 1e-12
 
-static enum status damaged(const char *path, const char *why)
-{
-    enum status status =
-        STATUS_FAIL(STATUS_BAD_INPUT, path, "it is not a results file to resume: %s", why);
-    status_hint("give --output another name, or leave --resume out to replace the file");
-    return status;
-}
+enum { NEAR_CELLS = 8 }; /* where the next row or ratio of a file is looked for first */
 
 /* Compatibility ----------------------------------------------------------------------------- */
 
@@ -72,57 +71,10 @@ out:
 
 /* Rows -------------------------------------------------------------------------------------- */
 
-static bool is_number_kind(enum value_kind kind)
-{
-    return kind == VALUE_COUNT || kind == VALUE_REAL;
-}
-
-/* False: the value's type is not the field's. */
-static bool read_value(const json_t *json, enum value_kind kind, struct value *out)
-{
-    *out = (struct value){.kind = VALUE_NONE};
-    if (json == NULL || json_is_null(json)) {
-        return true;
-    }
-    if (json_is_string(json) && kind == VALUE_TEXT) {
-        out->as.text = strdup(json_string_value(json));
-        out->kind = out->as.text != NULL ? VALUE_TEXT : VALUE_NONE;
-    } else if (json_is_integer(json) && json_integer_value(json) >= 0 && is_number_kind(kind)) {
-        *out = (struct value){VALUE_COUNT, {.count = (size_t)json_integer_value(json)}};
-    } else if (json_is_real(json) && is_number_kind(kind)) {
-        *out = (struct value){VALUE_REAL, {.real = json_number_value(json)}};
-    } else if (json_is_boolean(json) && kind == VALUE_TRUTH) {
-        *out = (struct value){VALUE_TRUTH, {.truth = json_is_true(json)}};
-    }
-    return out->kind != VALUE_NONE;
-}
-
-static enum status read_row(const char *path, const json_t *json, struct rows *rows)
-{
-    enum status status = STATUS_OK;
-    struct row *row = NULL;
-
-    if (json_string_value(json_object_get(json, "run_name")) == NULL) {
-        return damaged(path, "a row has no run_name");
-    }
-    STATUS_TRY(rows_add(rows, &row));
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
-        const char *key = field_key((enum field_id)i);
-        if (!read_value(json_object_get(json, key), field_kind((enum field_id)i),
-                        &row->values[i])) {
-            char why[128];
-            (void)snprintf(why, sizeof why, "a row's %s has a value of another type", key);
-            return damaged(path, why);
-        }
-    }
-out:
-    return status;
-}
-
 /* As results_find; `last` is where the row before belongs, as rows of a cell are neighbours. */
 static size_t find_near(const struct results *results, const char *name, size_t last)
 {
-    for (size_t i = last; i < results->list->count && i < last + 2; i++) {
+    for (size_t i = last; i < results->list->count && i < last + NEAR_CELLS; i++) {
         if (strcmp(results->list->cells[i].name, name) == 0) {
             return i;
         }
@@ -137,35 +89,42 @@ static enum status read_rows(const char *path, const json_t *file, struct result
     size_t last = 0;
 
     if (!json_is_array(benchmarks)) {
-        return damaged(path, "it has no list of benchmarks");
+        return resume_damaged(path, "it has no list of benchmarks");
     }
     for (size_t i = 0; i < json_array_size(benchmarks); i++) {
         const json_t *json = json_array_get(benchmarks, i);
         const char *name = json_string_value(json_object_get(json, "run_name"));
         size_t cell = name != NULL ? find_near(results, name, last) : results->list->count;
         bool known = cell < results->list->count;
-        STATUS_TRY(read_row(path, json, known ? &results->of_cell[cell] : &results->extra));
+        STATUS_TRY(resume_read_row(path, json, known ? &results->of_cell[cell] : &results->extra));
         last = known ? cell : last;
     }
 out:
     return status;
 }
 
-static double real_or_nan(const json_t *json)
+/* Ratios ------------------------------------------------------------------------------------ */
+
+/* A number of 0 or more, or null where there is none (NaN). */
+static bool take_real(const json_t *json, double *out)
 {
-    return json_is_number(json) ? json_number_value(json) : (double)NAN;
+    *out = json_is_number(json) ? json_number_value(json) : (double)NAN;
+    return json_is_null(json) || *out >= 0.0;
 }
 
-static size_t size_or_0(const json_t *json)
+static bool take_size(const json_t *json, size_t *out)
 {
-    return json_is_integer(json) && json_integer_value(json) > 0 ? (size_t)json_integer_value(json)
-                                                                 : 0;
+    bool taken = json_is_integer(json) && json_integer_value(json) >= 0;
+
+    *out = taken ? (size_t)json_integer_value(json) : 0;
+    return taken;
 }
 
 /* "scoped/unscoped" */
-static bool parse_policies(const char *text, enum policy *numerator, enum policy *denominator)
+static bool take_policies(const json_t *json, enum policy *numerator, enum policy *denominator)
 {
     char first[32];
+    const char *text = json_string_value(json);
     const char *slash = text != NULL ? strchr(text, '/') : NULL;
 
     if (slash == NULL || (size_t)(slash - text) >= sizeof first) {
@@ -176,39 +135,79 @@ static bool parse_policies(const char *text, enum policy *numerator, enum policy
     return policy_parse(first, numerator) && policy_parse(slash + 1, denominator);
 }
 
-static enum status read_ratio(const char *path, const json_t *json, struct results *results)
+static bool take_names(const json_t *json, struct cell_ratio *out)
 {
     const char *group = json_string_value(json_object_get(json, "group"));
     const char *preset = json_string_value(json_object_get(json, "preset"));
-    const json_t *interval = json_object_get(json, "interval");
-    struct cell_ratio ratio = {
-        .preset = preset_intern(preset != NULL ? preset : ""),
-        .tiles = size_or_0(json_object_get(json, "tiles")),
-        .ratio = real_or_nan(json_object_get(json, "ratio")),
-        .lower = real_or_nan(json_array_get(interval, 0)),
-        .upper = real_or_nan(json_array_get(interval, 1)),
-        .blocks = size_or_0(json_object_get(json, "blocks")),
-        .rounds = size_or_0(json_object_get(json, "rounds")),
-        .noise_floor = real_or_nan(json_object_get(json, "noise_floor")),
-        .not_slower = json_is_true(json_object_get(json, "not_slower")),
-    };
 
-    if (group == NULL || strlen(group) >= sizeof ratio.group ||
-        !parse_policies(json_string_value(json_object_get(json, "policies")), &ratio.numerator,
-                        &ratio.denominator)) {
-        return damaged(path, "a ratio names no group or policies");
+    if (group == NULL || preset == NULL || strlen(group) >= sizeof out->group) {
+        return false;
     }
-    memcpy(ratio.group, group, strlen(group) + 1);
-    return results_add_ratio(results, &ratio);
+    out->preset = preset_intern(preset);
+    memcpy(out->group, group, strlen(group) + 1);
+    return out->preset[0] != '\0' &&
+           take_policies(json_object_get(json, "policies"), &out->numerator, &out->denominator);
 }
 
+static bool take_numbers(const json_t *json, struct cell_ratio *out)
+{
+    const json_t *interval = json_object_get(json, "interval");
+    const json_t *not_slower = json_object_get(json, "not_slower");
+
+    out->not_slower = json_is_true(not_slower);
+    return json_is_boolean(not_slower) && json_array_size(interval) == 2 &&
+           take_real(json_array_get(interval, 0), &out->lower) &&
+           take_real(json_array_get(interval, 1), &out->upper) && !(out->lower > out->upper) &&
+           take_real(json_object_get(json, "ratio"), &out->ratio) &&
+           take_real(json_object_get(json, "noise_floor"), &out->noise_floor) &&
+           take_size(json_object_get(json, "tiles"), &out->tiles) &&
+           take_size(json_object_get(json, "blocks"), &out->blocks) &&
+           take_size(json_object_get(json, "rounds"), &out->rounds);
+}
+
+/* Whether the ratio tells of as many tiles as the group walks, where this run has the group. */
+static bool ratio_agrees(const struct results *results, const struct cell_ratio *ratio,
+                         size_t *last)
+{
+    char name[CELL_NAME_BYTES + sizeof "attention/unscoped/"];
+    size_t head = strlen("attention/") + strlen(ratio->preset);
+
+    if (strncmp(ratio->group, "attention/", strlen("attention/")) != 0 ||
+        strlen(ratio->group) <= head) {
+        return false;
+    }
+    (void)snprintf(name, sizeof name, "%.*s/%s%s", (int)head, ratio->group,
+                   policy_name(ratio->denominator), ratio->group + head);
+    size_t cell = find_near(results, name, *last);
+    if (cell == results->list->count) {
+        return true;
+    }
+    *last = cell;
+    return problem_tiles(&results->list->cells[cell].problem) == ratio->tiles;
+}
+
+/* One that contradicts its group is left out, so that the group is measured again. */
 static enum status read_ratios(const char *path, const json_t *context, struct results *results)
 {
     enum status status = STATUS_OK;
     const json_t *ratios = json_object_get(context, "ratios");
+    size_t last = 0;
 
+    if (ratios != NULL && !json_is_array(ratios)) {
+        return resume_damaged(path, "its ratios are no list");
+    }
     for (size_t i = 0; i < json_array_size(ratios); i++) {
-        STATUS_TRY(read_ratio(path, json_array_get(ratios, i), results));
+        const json_t *json = json_array_get(ratios, i);
+        struct cell_ratio ratio = {.preset = ""};
+        if (!take_names(json, &ratio)) {
+            return resume_damaged(path, "a ratio names no group, preset or policies");
+        }
+        if (!take_numbers(json, &ratio)) {
+            return resume_damaged(path, "a ratio has a number that it cannot have");
+        }
+        if (ratio_agrees(results, &ratio, &last)) {
+            STATUS_TRY(results_add_ratio(results, &ratio));
+        }
     }
 out:
     return status;
@@ -235,16 +234,27 @@ static bool is_complete(const struct rows *rows)
     return repetitions == wanted ? wanted == 1 || aggregated : repetitions == 0 && aggregated;
 }
 
-static void drop_incomplete(struct results *results, struct resume *out)
+/* Rows that are not all there, or contradict the plan of their cell, are forgotten. */
+static enum status drop_unusable(const struct context *context, bool force, struct results *results,
+                                 struct resume *out)
 {
+    enum status status = STATUS_OK;
+
     for (size_t i = 0; i < results->list->count; i++) {
-        if (is_complete(&results->of_cell[i])) {
-            out->kept++;
-        } else {
-            rows_fini(&results->of_cell[i]);
+        struct rows *rows = &results->of_cell[i];
+        bool keep = is_complete(rows);
+        if (keep) {
+            STATUS_TRY(resume_agrees(context, &results->list->cells[i], rows, force, &keep));
+            out->differ += keep ? 0 : 1;
+        }
+        out->kept += keep ? 1 : 0;
+        if (!keep) {
+            rows_fini(rows);
         }
     }
     out->extra = results->extra.count;
+out:
+    return status;
 }
 
 static enum status read_file(const char *path, const json_t *file, const struct context *context,
@@ -255,7 +265,7 @@ static enum status read_file(const char *path, const json_t *file, const struct 
     json_t *here = NULL;
 
     if (!json_is_object(there)) {
-        return damaged(path, "it has no context");
+        return resume_damaged(path, "it has no context");
     }
     STATUS_TRY(context_json(context, results, &here));
     if (!force) {
@@ -268,33 +278,81 @@ out:
     return status;
 }
 
+static void forget(struct results *results)
+{
+    for (size_t i = 0; i < results->list->count; i++) {
+        rows_fini(&results->of_cell[i]);
+    }
+    rows_fini(&results->extra);
+    results->ratio_count = 0;
+}
+
+static enum status cannot_read(const char *path, int code)
+{
+    return status_record(STATUS_IO, code, NULL, __FILE__, __LINE__, path, "cannot be read: %s",
+                         strerror(code));
+}
+
+/* *out stays NULL where there is no such file. A pipe without a writer does not hold it up. */
+static enum status open_file(const char *path, FILE **out)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0) {
+        return errno == ENOENT ? STATUS_OK : cannot_read(path, errno);
+    }
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        (void)close(fd);
+        return resume_damaged(path, "it is not a regular file");
+    }
+    *out = fdopen(fd, "r");
+    if (*out == NULL) {
+        int code = errno;
+        (void)close(fd);
+        return cannot_read(path, code);
+    }
+    return STATUS_OK;
+}
+
+static enum status parse_file(const char *path, FILE *stream, json_t **out)
+{
+    json_error_t error;
+
+    *out = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
+    if (*out == NULL) {
+        char why[JSON_ERROR_TEXT_LENGTH + 64];
+        (void)snprintf(why, sizeof why, "line %d: %s", error.line, error.text);
+        return resume_damaged(path, why);
+    }
+    return STATUS_OK;
+}
+
 enum status resume_read(const char *path, const struct context *context, bool force,
                         struct results *results, struct resume *out)
 {
     enum status status = STATUS_OK;
-    json_error_t error;
+    FILE *stream = NULL;
     json_t *file = NULL;
 
     *out = (struct resume){0};
-    FILE *stream = fopen(path, "re");
-    if (stream == NULL && errno == ENOENT) {
-        return STATUS_OK;
-    }
+    STATUS_TRY(open_file(path, &stream));
     if (stream == NULL) {
-        int code = errno;
-        return status_record(STATUS_IO, code, NULL, __FILE__, __LINE__, path, "cannot be read: %s",
-                             strerror(code));
+        goto out;
     }
-    file = json_loadf(stream, 0, &error);
-    (void)fclose(stream);
-    if (file == NULL) {
-        char why[JSON_ERROR_TEXT_LENGTH + 64];
-        (void)snprintf(why, sizeof why, "line %d: %s", error.line, error.text);
-        return damaged(path, why);
-    }
+    STATUS_TRY(parse_file(path, stream, &file));
     STATUS_TRY(read_file(path, file, context, force, results));
-    drop_incomplete(results, out);
+    (void)context_roofline_read(json_object_get(json_object_get(file, "context"), "roofline"),
+                                &out->roofline);
+    STATUS_TRY(drop_unusable(context, force, results, out));
 out:
+    if (status != STATUS_OK) {
+        forget(results);
+        *out = (struct resume){0};
+    }
+    if (stream != NULL) {
+        (void)fclose(stream);
+    }
     json_decref(file);
     return status;
 }

@@ -2,7 +2,9 @@
  *
  * A file counts only if it was measured as this run would: same device, driver, platform, version,
  * PEs and settings; else it is refused unless forced. Rows match by run_name. A cell is done if it
- * overflowed, was found wrong, or has all its repetitions; a partly done one is measured again.
+ * overflowed, was found wrong, or has all its repetitions; a partly done one is measured again. So
+ * is one whose rows contradict its name or this run's plan of it. What no run writes (a value of
+ * another type, a negative time, a ratio without a group) makes the whole file a damaged one.
  */
 #ifndef HOST_APP_RESUME_H
 #define HOST_APP_RESUME_H
@@ -10,13 +12,16 @@
 #include "host/app/context.h"
 
 struct resume {
-    size_t kept;  /* cells of this run that the file has */
-    size_t extra; /* rows of other cells, which stay in the file */
+    size_t kept;   /* cells of this run that the file has */
+    size_t differ; /* complete cells that are measured again: their rows contradict the plan */
+    size_t extra;  /* rows of other cells, which stay in the file */
+    struct roofline roofline; /* of its context; read_count 0 = none */
 };
 
-/* Reads `path` into the results, which are empty. No such file: nothing is kept. STATUS_IO: it
- * cannot be read; STATUS_BAD_INPUT: it is no results file, or of another device, version or
- * setting (unless `force`). */
+/* Reads `path` into the results, which are empty; on failure they are so again. No such file:
+ * nothing is kept. STATUS_IO: it cannot be read; STATUS_BAD_INPUT: it is no regular file, no
+ * results file, or of another device, version or setting. `force` takes such a one, and then
+ * compares rows with their names alone. */
 enum status resume_read(const char *path, const struct context *context, bool force,
                         struct results *results, struct resume *out) STATUS_MUST_USE;
 

@@ -68,6 +68,7 @@ enum status rows_add_cell(struct rows *rows, const struct rows_source *source)
             .cell = source->cell,
             .result = source->result,
             .run = source->count > 0 ? &source->runs[i] : NULL,
+            .roofline = source->roofline,
             .planned = source->planned,
         };
         struct row *row = NULL;
@@ -116,6 +117,7 @@ bool row_agrees(const struct row *row)
     return row_count(row, FIELD_MEASURED_PEAK_BYTES) == row_count(row, FIELD_PLANNED_PEAK_BYTES) &&
            row_count(row, FIELD_MEASURED_TOUCHED_LINES) ==
                row_count(row, FIELD_PLANNED_TOUCHED_LINES) &&
+           row_count(row, FIELD_MEASURED_PARTS_BYTES) == row_count(row, FIELD_PARTS_BYTES) &&
            row_count(row, FIELD_GUARDS_INTACT) == 1;
 }
 

@@ -22,7 +22,8 @@ struct rows_source {
     const struct cell_result *result;
     const struct cell_run *runs; /* NULL with count 0 */
     size_t count;
-    bool planned; /* field_source */
+    const struct roofline *roofline; /* these two as in field_source */
+    bool planned;                    /* */
 };
 
 /* Adds a row a run; one row without a time where there is none. STATUS_NO_MEMORY: nothing added. */
@@ -38,7 +39,8 @@ double row_real(const struct row *row, enum field_id id); /* counts too */
 const char *row_text(const struct row *row, enum field_id id);
 bool row_has(const struct row *row, enum field_id id);
 
-/* Whether measured equals planned, in bytes and lines, and the guards are intact. */
+/* Whether measured equals planned, in bytes and lines and in bytes of parts, and the guards are
+ * intact. */
 bool row_agrees(const struct row *row);
 
 /* Whether the row was checked and found wrong in any respect. */

@@ -8,13 +8,19 @@
 #define FOR_SWEEP (1U << COMMAND_SWEEP)
 #define FOR_PLAN (1U << COMMAND_PLAN)
 #define FOR_DEVICES (1U << COMMAND_DEVICES)
+#define FOR_ROOFLINE (1U << COMMAND_ROOFLINE)
 #define FOR_CELLS (FOR_SWEEP | FOR_PLAN)
+
+/* Of --help: where the summaries of presets begin, after two spaces. */
+enum { PRESET_COLUMN = 22 };
 
 #define AT(member) offsetof(struct settings, member)
 
-static const char *const command_names[COMMAND_COUNT] = {"sweep", "plan", "devices"};
+static const char *const command_names[COMMAND_COUNT] = {"sweep", "plan", "devices", "attend",
+                                                         "roofline"};
 
-static const char section_problem[] = "Problem (a LIST is 1,2,4:64:x2 or 1:9:+2; lists cross):";
+static const char section_problem[] =
+    "Problem (a LIST is 1,2,4:64:x2 or 1:9:+2, 1:9 goes by 1; lists cross):";
 static const char section_mask[] = "Mask:";
 static const char section_memory[] = "Scratch:";
 static const char section_device[] = "Where it runs:";
@@ -31,8 +37,7 @@ static const struct option options[] = {
      .section = section_problem,
      .argument = "NAME",
      .standard = "cap16",
-     .help = "cap16: 4 heads, head_dim 128, seq_q 128, blocks 32 x 64, seq_kv = S x block_n. "
-             "square4096: 4 heads, head_dim 128, seq_q = seq_kv = 4096, blocks 128 x 128"},
+     .help = "a problem of the list below; the other options change it"},
     {.name = "tiles",
      .type = OPTION_COUNTS,
      .commands = FOR_CELLS,
@@ -41,7 +46,8 @@ static const struct option options[] = {
      .section = section_problem,
      .argument = "LIST",
      .standard = "cap16: 1,2,4,8,16,17,32:1024:x2",
-     .help = "tile counts S; seq_kv = S x block_n. Not with square4096, whose seq_kv is fixed"},
+     .help = "tile counts S; seq_kv = S x block_n. With cap16 alone: the others fix seq_kv. The S "
+             "that a row shows is what its longest item walks: fewer under a mask or in parts"},
     {.name = "policy",
      .type = OPTION_WORDS,
      .commands = FOR_CELLS,
@@ -76,7 +82,7 @@ static const struct option options[] = {
      .minimum = 1,
      .section = section_problem,
      .argument = "LIST",
-     .standard = "32; square4096: 128",
+     .standard = "the preset's; cap16: 32",
      .help = "query rows of an item"},
     {.name = "block-n",
      .type = OPTION_COUNTS,
@@ -85,7 +91,7 @@ static const struct option options[] = {
      .minimum = 1,
      .section = section_problem,
      .argument = "LIST",
-     .standard = "64; square4096: 128",
+     .standard = "the preset's; cap16: 64",
      .help = "keys and values of a tile"},
     {.name = "head-dim",
      .type = OPTION_COUNTS,
@@ -94,7 +100,7 @@ static const struct option options[] = {
      .minimum = 1,
      .section = section_problem,
      .argument = "LIST",
-     .standard = "128",
+     .standard = "the preset's; cap16: 128",
      .help = "columns of q and k"},
     {.name = "head-dim-v",
      .type = OPTION_COUNTS,
@@ -103,7 +109,7 @@ static const struct option options[] = {
      .minimum = 1,
      .section = section_problem,
      .argument = "LIST",
-     .standard = "as head-dim",
+     .standard = "the preset's; cap16: as head-dim",
      .help = "columns of v and of the result"},
     {.name = "seq-q",
      .type = OPTION_COUNTS,
@@ -112,7 +118,7 @@ static const struct option options[] = {
      .minimum = 1,
      .section = section_problem,
      .argument = "LIST",
-     .standard = "128; square4096: 4096",
+     .standard = "the preset's; cap16: 128",
      .help = "queries of a head"},
     {.name = "q-heads",
      .type = OPTION_COUNTS,
@@ -121,7 +127,7 @@ static const struct option options[] = {
      .minimum = 1,
      .section = section_problem,
      .argument = "LIST",
-     .standard = "4",
+     .standard = "the preset's; cap16: 4",
      .help = "query heads"},
     {.name = "kv-heads",
      .type = OPTION_COUNTS,
@@ -130,7 +136,7 @@ static const struct option options[] = {
      .minimum = 1,
      .section = section_problem,
      .argument = "LIST",
-     .standard = "as q-heads",
+     .standard = "the preset's; cap16: as q-heads",
      .help = "key and value heads; must divide the query heads"},
     {.name = "batch",
      .type = OPTION_COUNTS,
@@ -141,6 +147,17 @@ static const struct option options[] = {
      .argument = "LIST",
      .standard = "1",
      .help = "sequences"},
+    {.name = "parts",
+     .type = OPTION_COUNTS,
+     .commands = FOR_CELLS,
+     .offset = AT(parts),
+     .minimum = 1,
+     .maximum = PROBLEM_MAX_PARTS,
+     .section = section_problem,
+     .argument = "LIST",
+     .standard = "the preset's; cap16: 1",
+     .help = "items that share the tiles of a block of rows (split-KV), for few queries on many "
+             "keys; a merge joins their states"},
     {.name = "causal",
      .type = OPTION_FLAG,
      .commands = FOR_CELLS,
@@ -153,16 +170,44 @@ static const struct option options[] = {
      .offset = AT(window),
      .section = section_mask,
      .argument = "LEFT,RIGHT",
-     .standard = "-1,-1",
+     .standard = "the preset's; cap16: -1,-1",
      .help = "keys visible before and after the query's own; -1 = all"},
+    {.name = "softcap",
+     .type = OPTION_LIMIT,
+     .commands = FOR_CELLS,
+     .offset = AT(softcap),
+     .section = section_mask,
+     .argument = "X",
+     .standard = "the preset's; cap16: none",
+     .help = "bound of the scores: X tanh(score / X)"},
+    {.name = "alibi",
+     .type = OPTION_FLAG,
+     .commands = FOR_CELLS,
+     .offset = AT(alibi),
+     .section = section_mask,
+     .help = "linear bias by distance, a slope a head"},
+    {.name = "sinks",
+     .type = OPTION_FLAG,
+     .commands = FOR_CELLS,
+     .offset = AT(sinks),
+     .section = section_mask,
+     .help = "a random logit a head that takes part in the softmax without a value"},
+    {.name = "mask",
+     .type = OPTION_FLAG,
+     .commands = FOR_CELLS,
+     .offset = AT(mask),
+     .section = section_mask,
+     .help = "a random mask [seq_q, seq_kv] added to the scores, the same for all heads"},
     {.name = "scale",
      .type = OPTION_FACTOR,
      .commands = FOR_CELLS,
      .offset = AT(scale),
+     .maximum = 1000000,
+     .because = "scores are f32, and overflow beyond",
      .section = section_mask,
      .argument = "X",
-     .standard = "1 / sqrt(head_dim)",
-     .help = "factor of the scores"},
+     .standard = "1 / sqrt(head-dim)",
+     .help = "factor of the scores, not 0, at most 1e6 in size"},
     {.name = "pool",
      .type = OPTION_POOL,
      .commands = FOR_CELLS,
@@ -194,9 +239,19 @@ static const struct option options[] = {
      .argument = "auto|N",
      .standard = "auto",
      .help = "processing elements; auto leaves it open, as a plan knows no device"},
+    {.name = "pes",
+     .type = OPTION_COUNT,
+     .commands = FOR_ROOFLINE,
+     .offset = AT(pes),
+     .words = "auto",
+     .minimum = 1,
+     .section = section_device,
+     .argument = "auto|N",
+     .standard = "auto",
+     .help = "processing elements that take part; auto: as many as a sweep takes"},
     {.name = "device",
      .type = OPTION_TEXT,
-     .commands = FOR_SWEEP,
+     .commands = FOR_SWEEP | FOR_ROOFLINE,
      .offset = AT(device),
      .section = section_device,
      .argument = "INDEX|cpu|gpu|NAME",
@@ -232,14 +287,17 @@ static const struct option options[] = {
      .type = OPTION_SECONDS,
      .commands = FOR_SWEEP,
      .offset = AT(min_time_s),
+     .maximum = SETTINGS_MAX_MIN_TIME_S,
      .section = section_timing,
      .argument = "SECONDS",
      .standard = "0.05",
-     .help = "least time of one repetition: 0.5, 0.5s, 20ms"},
+     .help = "least time of one repetition: 0.5, 0.5s, 20ms; at most 3600"},
     {.name = "seed",
      .type = OPTION_COUNT,
      .commands = FOR_SWEEP,
      .offset = AT(seed),
+     .maximum = (size_t)INT64_MAX,
+     .because = "results are JSON, whose whole numbers end there",
      .section = section_timing,
      .argument = "N",
      .standard = "1",
@@ -255,21 +313,30 @@ static const struct option options[] = {
      .help = "of stdout; with one --output, of that file instead, and stdout gets the table"},
     {.name = "format",
      .type = OPTION_WORD,
-     .commands = FOR_DEVICES,
+     .commands = FOR_DEVICES | FOR_ROOFLINE,
      .offset = AT(format),
      .words = "table|json",
      .section = section_results,
      .argument = "table|json",
      .standard = "table",
-     .help = "of the listing"},
+     .help = "of stdout"},
     {.name = "output",
      .type = OPTION_TEXTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_SWEEP,
      .offset = AT(outputs),
      .section = section_results,
      .argument = "FILE",
-     .help = "write the results to FILE as rows finish: .json, .csv, .md, .txt. May be repeated. "
-             "- is stdout"},
+     .help =
+         "write the results to FILE as rows finish: .json, .csv, .md, .txt. May be repeated. - is "
+         "stdout. A file that is there is replaced at the first row, unless it is resumed"},
+    {.name = "output",
+     .type = OPTION_TEXTS,
+     .commands = FOR_PLAN,
+     .offset = AT(outputs),
+     .section = section_results,
+     .argument = "FILE",
+     .help = "write the results to FILE: .json, .csv, .md, .txt. May be repeated. - is "
+             "stdout. A file that is there is replaced"},
     {.name = "resume",
      .type = OPTION_FLAG,
      .commands = FOR_SWEEP,
@@ -295,9 +362,29 @@ const char *command_name(enum command command)
     return command_names[command];
 }
 
+/* A line a preset, and a line for the source of a model's numbers. */
+static void print_presets(FILE *file)
+{
+    (void)fprintf(file, "\nPresets:\n");
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        const struct preset *preset = preset_at(i);
+        (void)fprintf(file, "  %-*s%s\n", PRESET_COLUMN, preset->name, preset->summary);
+        if (preset->source != NULL) {
+            (void)fprintf(file, "  %-*s%s\n", PRESET_COLUMN, "", preset->source);
+        }
+    }
+}
+
 void settings_help(enum command command, FILE *file)
 {
     options_help(&table, command, file);
+    if ((FOR_CELLS >> command & 1U) != 0) {
+        print_presets(file);
+        (void)fprintf(file,
+                      "\nOf an option given twice the last value counts; a run has at most %d "
+                      "rows.\n",
+                      RANGES_MAX);
+    }
 }
 
 static struct settings settings_default(void)
@@ -322,6 +409,7 @@ void settings_fini(struct settings *settings)
     ranges_fini(&settings->q_heads);
     ranges_fini(&settings->kv_heads);
     ranges_fini(&settings->batch);
+    ranges_fini(&settings->parts);
     *settings = settings_default();
 }
 
@@ -352,6 +440,24 @@ static enum status check_resume(const struct settings *settings)
     return STATUS_OK;
 }
 
+/* Causal hides every key after the query's own: a reach to the right contradicts it. */
+static enum status check_window(const struct settings *settings)
+{
+    const struct preset *preset = preset_at(settings->preset);
+
+    if (!settings->window.given || settings->window.right <= 0 ||
+        !(settings->causal || preset->problem.causal)) {
+        return STATUS_OK;
+    }
+    enum status status =
+        STATUS_FAIL(STATUS_BAD_INPUT, "--window",
+                    "%lld keys after the query's own contradict %s%s, which hides them",
+                    (long long)settings->window.right, settings->causal ? "--causal" : "preset ",
+                    settings->causal ? "" : preset->name);
+    status_hint("--window %lld,0", (long long)settings->window.left);
+    return status;
+}
+
 static enum status check(enum command command, const struct settings *settings)
 {
     enum status status = STATUS_OK;
@@ -361,12 +467,13 @@ static enum status check(enum command command, const struct settings *settings)
         status = STATUS_FAIL(STATUS_BAD_INPUT, "--tiles",
                              "preset %s fixes seq_kv = %zu, so that S = seq_kv / block_n",
                              preset->name, preset->problem.seq_kv);
-        status_hint("change S by --block-n, or take --preset cap16");
+        status_hint("change S by --block-n, or take --preset cap16 with the shape's options");
         goto out;
     }
     if (command == COMMAND_SWEEP) {
         STATUS_TRY(check_dtypes(&settings->dtypes));
     }
+    STATUS_TRY(check_window(settings));
     STATUS_TRY(check_resume(settings));
 out:
     return status;

@@ -6,11 +6,20 @@
 #include "host/app/options.h"
 #include "host/app/preset.h"
 
-enum command { COMMAND_SWEEP, COMMAND_PLAN, COMMAND_DEVICES };
+enum command {
+    COMMAND_SWEEP,
+    COMMAND_PLAN,
+    COMMAND_DEVICES,
+    COMMAND_ATTEND,
+    COMMAND_ROOFLINE,
+};
 
-enum { COMMAND_COUNT = 3 };
+enum { COMMAND_COUNT = 5 };
 
 const char *command_name(enum command command);
+
+/* The longest time of one repetition. */
+enum { SETTINGS_MAX_MIN_TIME_S = 3600 };
 
 /* `kernel` of settings. */
 enum { SETTINGS_KERNEL_AUTO, SETTINGS_KERNEL_SIMD, SETTINGS_KERNEL_SIMT };
@@ -24,17 +33,22 @@ struct settings {
     struct ranges block_m;        /* */
     struct ranges block_n;        /* */
     struct ranges head_dim;       /* */
-    struct ranges head_dim_v;     /* empty = as head_dim */
+    struct ranges head_dim_v;     /* empty = as preset_head_dim_v says */
     struct ranges seq_q;          /* */
     struct ranges q_heads;        /* */
-    struct ranges kv_heads;       /* empty = as q_heads */
+    struct ranges kv_heads;       /* empty = as preset_kv_heads says */
     struct ranges batch;          /* */
+    struct ranges parts;          /* items that share a block's tiles; 1 = unsplit */
     struct options_pool pool;     /* all 0 = the preset's */
     size_t pes;                   /* 0 = auto */
     size_t kernel;                /* SETTINGS_KERNEL_ */
-    bool causal;                  /* */
+    bool causal;                  /* these seven: what is not given is the preset's */
     struct options_window window; /* -1,-1 = none */
-    double scale;                 /* 0 = 1 / sqrt(head_dim) */
+    double softcap;               /* 0 = not given */
+    bool alibi;                   /* */
+    bool sinks;                   /* */
+    bool mask;                    /* */
+    double scale;                 /* 0 = not given */
     bool poison;                  /* */
     const char *device;           /* NULL = automatic; borrowed from argv */
     size_t repetitions;           /* 0 = not given */
@@ -47,13 +61,13 @@ struct settings {
 };
 
 /* Parses argv[1..argc) and checks what one option alone cannot: presets that fix S, types without
- * a kernel, --resume without a file. STATUS_BAD_INPUT with reason and hint. End it with
- * settings_fini in any case. */
+ * a kernel, a mask that contradicts itself, --resume without a file. STATUS_BAD_INPUT with reason
+ * and hint. End it with settings_fini in any case. */
 enum status settings_parse(enum command command, int argc, char **argv, struct settings *out,
                            bool *help) STATUS_MUST_USE;
 void settings_fini(struct settings *settings);
 
-/* The options of a command, for its --help. */
+/* The options of a command, and the presets where it takes them, for its --help. */
 void settings_help(enum command command, FILE *file);
 
 #endif

@@ -91,7 +91,8 @@ struct view {
     size_t end;
     bool markdown;
     FILE *file;
-    bool asked[POLICY_COUNT]; /* the policy is among the cells */
+    bool asked[POLICY_COUNT];   /* the policy is among the cells */
+    bool refused[POLICY_COUNT]; /* a row of it needs more than the device can hold */
     struct summary_need need[POLICY_COUNT];
     size_t largest; /* S */
 };
@@ -105,6 +106,25 @@ static void line(const struct view *view, const char *label, const char *text)
     }
 }
 
+bool summary_needs_keys(const struct results *results, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        const struct problem *problem = &results->list->cells[i].problem;
+        const struct rows *rows = &results->of_cell[i];
+        if (rows->count > 0 && row_count(&rows->items[0], FIELD_TILES) !=
+                                   size_div_up(problem->seq_kv, problem->block_n)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool summary_is_refused(const struct row *row)
+{
+    return row_count(row, FIELD_OVERFLOW) != 0 &&
+           strcmp(row_text(row, FIELD_OVERFLOW_NAME), "device") == 0;
+}
+
 static enum status view_init(struct view *view)
 {
     enum status status = STATUS_OK;
@@ -114,6 +134,8 @@ static enum status view_init(struct view *view)
         const struct rows *rows = &results->of_cell[i];
         view->asked[results->list->cells[i].policy] = true;
         if (rows->count > 0) {
+            enum policy policy = results->list->cells[i].policy;
+            view->refused[policy] = view->refused[policy] || summary_is_refused(&rows->items[0]);
             view->largest = size_max(view->largest, row_count(&rows->items[0], FIELD_TILES));
         }
     }
@@ -157,7 +179,7 @@ static void add_savings(const struct view *view, enum policy policy, struct text
     const struct summary_need *own = &view->need[policy];
     char count[UNITS_TEXT_BYTES];
 
-    if (policy == POLICY_UNSCOPED || view->largest == 0) {
+    if (policy == POLICY_UNSCOPED || !view->asked[POLICY_UNSCOPED] || view->largest == 0) {
         return;
     }
     text_add(text, "; unscoped takes %.1f x that at S = %d",
@@ -183,6 +205,9 @@ static enum status write_need(const struct view *view, enum policy policy)
     }
     text_add(&text, " bytes%s", need->slope_bytes > 0 ? "" : " for every S");
     STATUS_TRY(add_cap(view, policy, &text));
+    if (view->refused[policy]) {
+        text_add(&text, ", but overflows where the device can not hold the buffers");
+    }
     add_savings(view, policy, &text);
     line(view, policy_name(policy), bytes);
 out:
@@ -197,11 +222,16 @@ static void write_bound(const struct view *view)
 
     text_add(&text, "%s bytes for every S",
              units_format_count(view->need[POLICY_NESTED].lower_bound_bytes, count));
+    const char *before = ":";
     for (size_t i = POLICY_SCOPED; i < POLICY_COUNT; i++) {
         double gap = need_at(&view->need[i], 1) / (double)view->need[i].lower_bound_bytes;
-        text_add(&text, "%s %s ", i == POLICY_SCOPED ? ":" : ",", policy_name((enum policy)i));
+        if (!view->asked[i]) {
+            continue;
+        }
+        text_add(&text, "%s %s ", before, policy_name((enum policy)i));
+        before = ",";
         if (gap > 1.0) {
-            text_add(&text, "takes %.2f x it", gap);
+            text_add(&text, "takes %.*f x it", gap < 1.01 ? 4 : 2, gap);
         } else {
             text_add(&text, "reaches it");
         }
@@ -226,10 +256,19 @@ static void put_ratio(char cell[GRID_CELL_BYTES], const struct cell_ratio *ratio
     text_add(&text, "%s", ratio->not_slower ? "" : " slower?");
 }
 
-enum ratio_column { RATIO_S, RATIO_SCOPED, RATIO_NESTED, RATIO_INNER, RATIO_NOISE, RATIO_COLUMNS };
+enum ratio_column {
+    RATIO_S,
+    RATIO_KEYS,
+    RATIO_SCOPED,
+    RATIO_NESTED,
+    RATIO_INNER,
+    RATIO_NOISE,
+    RATIO_COLUMNS,
+};
 
 static const struct grid_column ratio_columns[RATIO_COLUMNS] = {
     [RATIO_S] = {"S", true},
+    [RATIO_KEYS] = {"keys", true},
     [RATIO_SCOPED] = {"scoped/unscoped", false},
     [RATIO_NESTED] = {"nested/unscoped", false},
     [RATIO_INNER] = {"nested/scoped", false},
@@ -251,12 +290,17 @@ static enum status add_ratios(const struct view *view, const struct cell *cell, 
         return STATUS_OK;
     }
     (void)snprintf(cells[RATIO_S], GRID_CELL_BYTES, "%zu", any->tiles);
+    (void)snprintf(cells[RATIO_KEYS], GRID_CELL_BYTES, "%zu", cell->problem.seq_kv);
     put_ratio(cells[RATIO_SCOPED], scoped);
     put_ratio(cells[RATIO_NESTED], nested);
     put_ratio(cells[RATIO_INNER], inner);
     (void)snprintf(cells[RATIO_NOISE], GRID_CELL_BYTES, "-");
     if (isfinite(any->noise_floor)) {
         (void)snprintf(cells[RATIO_NOISE], GRID_CELL_BYTES, "%.1f %%", 100.0 * any->noise_floor);
+    }
+    if (grid->column_count < RATIO_COLUMNS) {
+        memmove(cells[RATIO_KEYS], cells[RATIO_KEYS + 1],
+                (RATIO_COLUMNS - RATIO_KEYS - 1) * sizeof cells[0]);
     }
     return grid_row(grid, cells);
 }
@@ -278,10 +322,13 @@ out:
 static enum status write_ratios(const struct view *view)
 {
     enum status status = STATUS_OK;
+    const bool keys = summary_needs_keys(view->report->results, view->first, view->end);
+    struct grid_column columns[RATIO_COLUMNS];
     struct grid grid;
     enum grid_style style = view->report->utf8 ? GRID_UTF8 : GRID_ASCII;
 
-    grid_init(&grid, ratio_columns, RATIO_COLUMNS);
+    grid_without(ratio_columns, RATIO_COLUMNS, keys ? RATIO_COLUMNS : RATIO_KEYS, columns);
+    grid_init(&grid, columns, keys ? RATIO_COLUMNS : RATIO_COLUMNS - 1);
     STATUS_TRY(fill_ratios(view, &grid));
     if (grid.count > 0) {
         (void)fprintf(
@@ -303,6 +350,7 @@ struct tally {
     size_t done;
     size_t overflows;
     size_t checked;
+    bool compared; /* outputs of two policies of one S */
     size_t wrong;
     size_t disagree;
     size_t different; /* outputs that differ from another policy's */
@@ -312,16 +360,21 @@ static struct tally count_rows(const struct view *view)
 {
     const struct results *results = view->report->results;
     struct tally tally = {.asked = view->end - view->first};
+    const struct cell *last = NULL; /* that was checked */
 
     for (size_t i = view->first; i < view->end; i++) {
         if (results->of_cell[i].count == 0) {
             continue;
         }
+        const struct cell *cell = &results->list->cells[i];
         const struct row *row = &results->of_cell[i].items[0];
         bool checked = row_has(row, FIELD_VERIFIED);
         tally.done++;
         tally.overflows += row_count(row, FIELD_OVERFLOW);
         tally.checked += checked ? 1 : 0;
+        tally.compared = tally.compared ||
+                         (checked && last != NULL && last->problem.seq_kv == cell->problem.seq_kv);
+        last = checked ? cell : last;
         tally.wrong += row_is_wrong(row) ? 1 : 0;
         tally.disagree += checked && !row_agrees(row) ? 1 : 0;
         tally.different += checked && row_count(row, FIELD_SAME_BITS) == 0 ? 1 : 0;
@@ -372,19 +425,29 @@ static void write_not_slower(const struct view *view)
     }
 }
 
+static void add_all_right(const struct tally *tally, struct text *text)
+{
+    char count[UNITS_TEXT_BYTES];
+
+    if (tally->checked == 1) {
+        text_add(text, "the one row that ran is verified, measured = planned");
+    } else {
+        text_add(text, "all %s rows that ran are verified, measured = planned%s",
+                 units_format_count(tally->checked, count),
+                 tally->compared ? ", outputs of all policies equal bit for bit" : "");
+    }
+}
+
 static void write_verdict(const struct view *view)
 {
     const struct tally tally = count_rows(view);
-    const size_t policies =
-        (size_t)view->asked[0] + (size_t)view->asked[1] + (size_t)view->asked[2];
     char verdict[TEXT_BYTES];
     struct text text = text_begin(verdict, sizeof verdict);
 
     if (tally.checked == 0) {
         text_add(&text, "no row ran");
     } else if (tally.wrong == 0) {
-        text_add(&text, "all %zu rows that ran are verified, measured = planned%s", tally.checked,
-                 policies > 1 ? ", outputs of all policies equal bit for bit" : "");
+        add_all_right(&tally, &text);
     } else {
         text_add(&text, "%zu of %zu rows that ran are WRONG", tally.wrong, tally.checked);
         text_add(&text, "; measured differs from planned on %zu, outputs differ on %zu",

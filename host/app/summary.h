@@ -9,6 +9,13 @@
 enum status summary_write(const struct report *report, size_t first, size_t end, bool markdown,
                           FILE *file) STATUS_MUST_USE;
 
+/* Whether seq_kv must be told beside S: of some row of the cells [first, end) it does not follow
+ * from the S tiles that are walked, because a mask or parts leave some out. */
+bool summary_needs_keys(const struct results *results, size_t first, size_t end);
+
+/* Whether it is the device that can not hold a row's buffers, whatever its pool. */
+bool summary_is_refused(const struct row *row);
+
 /* What a policy needs for S >= 1 tiles: base + slope x S bytes, exactly, because every tile begins
  * at an aligned cursor. */
 struct summary_need {

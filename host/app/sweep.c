@@ -3,6 +3,7 @@
 #include "host/app/flags.h"
 #include "host/app/interrupt.h"
 #include "host/app/output.h"
+#include "host/app/place.h"
 #include "host/app/progress.h"
 #include "host/app/resume.h"
 
@@ -10,9 +11,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* PEs of a compute unit where they are no CPU cores: one waits for memory while the other works. */
-enum { PES_PER_UNIT = 2 };
 
 /* For the guess of the time that is left alone: a speed, and what each row costs at least. */
 #define GUESSED_FLOPS 1e11
@@ -23,11 +21,10 @@ struct job {
     struct sweep_options options;
     struct cell_list list;
     struct outputs outputs;
-    struct device *device;
-    struct topology topology;
-    size_t pes;
+    struct place place;
     struct results results;
     struct context context;
+    struct roofline roofline; /* the context's; read_count 0 = not measured */
     struct report report;
     struct progress progress;
     struct cell *pending; /* the cells to run, owned */
@@ -47,6 +44,12 @@ static enum status prepare_options(struct job *job)
 
     sweep_options_default(&job->options);
     STATUS_TRY(flags_merge(&job->settings, job->options.repetitions, job->options.min_time_s));
+    if (job->settings.min_time_s > SETTINGS_MAX_MIN_TIME_S) {
+        status =
+            STATUS_FAIL(STATUS_BAD_INPUT, "--benchmark_min_time", "%g s is too long (at most %d s)",
+                        job->settings.min_time_s, SETTINGS_MAX_MIN_TIME_S);
+        goto out;
+    }
     job->options.repetitions = gbench_flag_dry_run() ? 1 : job->settings.repetitions;
     job->options.min_time_s = job->settings.min_time_s;
     job->options.seed = job->settings.seed;
@@ -60,14 +63,11 @@ static enum status prepare(struct job *job)
 
     STATUS_TRY(prepare_options(job));
     STATUS_TRY(cell_list_init(&job->settings, &job->list));
-    cell_list_filter(&job->list, gbench_filter_matches);
-    if (job->list.count == 0) {
-        return STATUS_FAIL(STATUS_BAD_INPUT, "--benchmark_filter", "no row has such a name");
-    }
+    STATUS_TRY(cell_list_choose(&job->list));
     STATUS_TRY(outputs_open(&job->settings, &job->outputs));
     if (job->settings.resume && outputs_json_path(&job->outputs) == NULL) {
         return STATUS_FAIL(STATUS_BAD_INPUT, "--resume",
-                           "no --output is a JSON file to go on with");
+                           "no --output is a regular JSON file to go on with");
     }
     STATUS_TRY(results_init(&job->results, &job->list, false));
 out:
@@ -76,55 +76,19 @@ out:
 
 /* The device -------------------------------------------------------------------------------- */
 
-/* As many PEs as there are arenas of this pool in the device's largest allocation, at least 1. */
-static size_t limit_pes(const struct device_info *info, size_t pool_bytes, size_t wanted)
-{
-    struct pe_arenas_shape shape = {
-        .pes = 1, .pool_bytes = pool_bytes, .guard_bytes = PE_ARENAS_GUARD_BYTES};
-
-    if (pe_arenas_layout(info->base_align_bytes, info->max_alloc_bytes, &shape) != STATUS_OK) {
-        status_clear(); /* not even one: cell_plan tells it in the row */
-        return 1;
-    }
-    return size_max(1, size_min(wanted, info->max_alloc_bytes / shape.stride_bytes));
-}
-
-static size_t choose_pes(const struct job *job, const struct device_info *info)
-{
-    size_t wanted = info->type == DEVICE_CPU ? size_min(job->topology.cores, info->compute_units)
-                                             : PES_PER_UNIT * info->compute_units;
-
-    return job->settings.pes != 0 ? job->settings.pes
-                                  : limit_pes(info, job->list.cells[0].pool_bytes, wanted);
-}
-
-static enum kernel_style choose_style(const struct job *job, const struct device_info *info)
-{
-    if (job->settings.kernel == SETTINGS_KERNEL_AUTO) {
-        return kernel_style_for(info);
-    }
-    return job->settings.kernel == SETTINGS_KERNEL_SIMD ? KERNEL_SIMD : KERNEL_SIMT;
-}
-
-static enum status open_device(struct job *job)
+static enum status open_place(struct job *job)
 {
     enum status status = STATUS_OK;
-    struct device_list devices = {0};
-    size_t index = 0;
+    const struct place_request request = {
+        .device = job->settings.device,
+        .kernel = job->settings.kernel,
+        .pes = job->settings.pes,
+        .pool_bytes = job->list.cells[0].pool_bytes,
+    };
 
-    STATUS_TRY(app_list_devices(&devices));
-    STATUS_TRY(device_choose(&devices, job->settings.device, &index));
-    const struct device_info *info = &devices.devices[index];
-    STATUS_TRY(topology_init(&job->topology));
-    job->pes = choose_pes(job, info);
-    enum kernel_style style = choose_style(job, info);
-    cell_list_place(&job->list, style, job->pes);
-    (void)fprintf(stderr, "scratchscope: device %zu: %s (%s), %zu PE%s, %s kernel\n", index,
-                  info->name, info->platform_name, job->pes, job->pes == 1 ? "" : "s",
-                  kernel_style_name(style));
-    STATUS_TRY(device_open(info, &job->device));
+    STATUS_TRY(place_open(&request, &job->place));
+    cell_list_place(&job->list, job->place.style, job->place.pes);
 out:
-    device_list_fini(&devices);
     return status;
 }
 
@@ -132,9 +96,9 @@ static void describe(struct job *job, const char *program)
 {
     job->context = (struct context){
         .executable = program,
-        .device = &job->device->info,
-        .topology = &job->topology,
-        .pes = job->pes,
+        .device = &job->place.device->info,
+        .topology = &job->place.topology,
+        .pes = job->place.pes,
         .sweep = &job->options,
         .poison = job->settings.poison,
     };
@@ -149,8 +113,11 @@ static enum status on_row(void *user, const struct cell *cell, const struct cell
 {
     enum status status = STATUS_OK;
     struct job *job = user;
-    const struct rows_source source = {
-        .cell = cell, .result = result, .runs = runs, .count = count};
+    const struct rows_source source = {.cell = cell,
+                                       .result = result,
+                                       .runs = runs,
+                                       .count = count,
+                                       .roofline = job->context.roofline};
 
     STATUS_TRY(job->late);
     STATUS_TRY(results_set(&job->results, job->index[cell - job->pending], &source));
@@ -200,8 +167,13 @@ static enum status resume(struct job *job)
         return STATUS_OK;
     }
     STATUS_TRY(resume_read(path, &job->context, job->settings.force, &job->results, &found));
-    (void)fprintf(stderr, "scratchscope: resume: %zu of %zu rows are in %s\n", found.kept,
+    (void)fprintf(stderr, "scratchscope: resume: %zu of %zu rows are in %s", found.kept,
                   job->list.count, path);
+    if (found.differ > 0) {
+        (void)fprintf(stderr, "; %zu contradict their plan and are measured again", found.differ);
+    }
+    (void)fputc('\n', stderr);
+    job->roofline = found.roofline;
 out:
     return status;
 }
@@ -212,7 +184,7 @@ static double guess_work(const struct job *job, const struct cell *planned)
 {
     struct cell cell = *planned;
     struct cell_result result;
-    const struct device_info *info = &job->device->info;
+    const struct device_info *info = &job->place.device->info;
 
     if (cell_plan(&cell, info->max_alloc_bytes, info->base_align_bytes, NULL, &result) !=
         STATUS_OK) {
@@ -243,6 +215,31 @@ static enum status choose_pending(struct job *job)
     return STATUS_OK;
 }
 
+/* The roofline that rows are compared with: measured if any row is to be timed, else that of the
+ * file. A sweep can do without it. */
+static enum status measure_roofline(struct job *job)
+{
+    const struct roofline_request request = {
+        .topology = &job->place.topology, .pes = job->place.pes, .interrupted = on_poll};
+    enum status status = STATUS_OK;
+
+    if (job->all_work > 0.0) {
+        status = roofline_measure(job->place.device, &request, &job->roofline);
+    }
+    if (status == STATUS_INTERRUPTED) {
+        return status;
+    }
+    if (status != STATUS_OK) {
+        (void)fprintf(stderr, "scratchscope: roofline: not measured, so no shares of it: %s: %s\n",
+                      status_last()->what, status_last()->why);
+        status_clear();
+    }
+    if (job->roofline.read_count > 0) {
+        job->context.roofline = &job->roofline;
+    }
+    return STATUS_OK;
+}
+
 static enum status run(struct job *job)
 {
     enum status status = STATUS_OK;
@@ -255,12 +252,11 @@ static enum status run(struct job *job)
         .interrupted = on_poll,
     };
 
-    STATUS_TRY(resume(job));
-    STATUS_TRY(choose_pending(job));
     interrupt_catch();
+    STATUS_TRY(measure_roofline(job));
     progress_begin(&job->progress);
-    status = sweep_run(job->device, &job->topology, job->pending, job->pending_count, &job->options,
-                       &sink, &outcome);
+    status = sweep_run(job->place.device, &job->place.topology, job->pending, job->pending_count,
+                       &job->options, &sink, &outcome);
     progress_end(&job->progress);
     STATUS_TRY(status);
     STATUS_TRY(job->late);
@@ -290,14 +286,35 @@ static enum status publish(struct job *job, enum status ran)
     return ran;
 }
 
+/* How to go on, where a file keeps the rows. */
+static void tell_interrupted(const struct job *job)
+{
+    const char *path = outputs_json_path(&job->outputs);
+    size_t done = results_done(&job->results);
+
+    if (path != NULL && done > 0) {
+        (void)fprintf(stderr,
+                      "scratchscope: interrupted: %zu of %zu rows are kept in %s; the same command "
+                      "with --resume goes on\n",
+                      done, job->list.count, path);
+    }
+}
+
 static enum status sweep(struct job *job, const char *program)
 {
     enum status status = STATUS_OK;
 
     STATUS_TRY(prepare(job));
-    STATUS_TRY(open_device(job));
+    STATUS_TRY(open_place(job));
     describe(job, program);
-    status = publish(job, run(job));
+    STATUS_TRY(resume(job));
+    STATUS_TRY(choose_pending(job));
+    status = run(job);
+    bool interrupted = status == STATUS_INTERRUPTED;
+    status = publish(job, status);
+    if (interrupted && status == STATUS_INTERRUPTED) {
+        tell_interrupted(job);
+    }
 out:
     return status;
 }
@@ -311,13 +328,13 @@ static void job_fini(struct job *job)
     outputs_close(&job->outputs);
     cell_list_fini(&job->list);
     settings_fini(&job->settings);
-    device_close(job->device);
+    place_close(&job->place);
 }
 
 int app_sweep(const char *program, int argc, char **argv)
 {
     enum status status = STATUS_OK;
-    struct job job = {.device = NULL};
+    struct job job = {.place = {.device = NULL}};
     bool help = false;
 
     STATUS_TRY(flags_take(COMMAND_SWEEP, &argc, argv));

@@ -15,6 +15,7 @@ enum { TEXT_BYTES = GRID_CELL_BYTES };
 /* Columns of a sweep's table, and of a plan's. */
 enum sweep_column {
     SWEEP_S,
+    SWEEP_KEYS,
     SWEEP_POLICY,
     SWEEP_PEAK,
     SWEEP_MEASURED,
@@ -23,12 +24,14 @@ enum sweep_column {
     SWEEP_TIME,
     SWEEP_SPREAD,
     SWEEP_GFLOPS,
+    SWEEP_PEAK_SHARE,
     SWEEP_VERDICT,
     SWEEP_COLUMNS,
 };
 
 static const struct grid_column sweep_columns[SWEEP_COLUMNS] = {
     [SWEEP_S] = {"S", true},
+    [SWEEP_KEYS] = {"keys", true},
     [SWEEP_POLICY] = {"policy", false},
     [SWEEP_PEAK] = {"peak, bytes", true},
     [SWEEP_MEASURED] = {"measured", false},
@@ -37,11 +40,13 @@ static const struct grid_column sweep_columns[SWEEP_COLUMNS] = {
     [SWEEP_TIME] = {"time", true},
     [SWEEP_SPREAD] = {"spread", true},
     [SWEEP_GFLOPS] = {"GFLOP/s", true},
+    [SWEEP_PEAK_SHARE] = {"of peak", true},
     [SWEEP_VERDICT] = {"verdict", false},
 };
 
 enum plan_column {
     PLAN_S,
+    PLAN_KEYS,
     PLAN_POLICY,
     PLAN_PEAK,
     PLAN_FREE,
@@ -54,6 +59,7 @@ enum plan_column {
 
 static const struct grid_column plan_columns[PLAN_COLUMNS] = {
     [PLAN_S] = {"S", true},
+    [PLAN_KEYS] = {"keys", true},
     [PLAN_POLICY] = {"policy", false},
     [PLAN_PEAK] = {"peak, bytes", true},
     [PLAN_FREE] = {"free", true},
@@ -64,6 +70,13 @@ static const struct grid_column plan_columns[PLAN_COLUMNS] = {
 };
 
 typedef char cell_text[TEXT_BYTES];
+
+/* How the rows of one configuration are shown. */
+struct look {
+    bool keys; /* the column of keys is there */
+    bool grow; /* the pool is what a row needs */
+    bool utf8;
+};
 
 /* Cells of a row --------------------------------------------------------------------------- */
 
@@ -124,6 +137,9 @@ static void put_measured(cell_text cell, const struct row *row, bool utf8)
         put(cell, "%s %s", utf8 ? "\xE2\x9C\x97" : "!", units_format_count(measured, text));
     } else if (row_count(row, FIELD_GUARDS_INTACT) == 0) {
         put(cell, "%s guard hit", utf8 ? "\xE2\x9C\x97" : "!");
+    } else if (row_count(row, FIELD_MEASURED_PARTS_BYTES) != row_count(row, FIELD_PARTS_BYTES)) {
+        put(cell, "%s parts %s", utf8 ? "\xE2\x9C\x97" : "!",
+            units_format_count(row_count(row, FIELD_MEASURED_PARTS_BYTES), text));
     } else {
         put(cell, "%s %zu of %zu lines", utf8 ? "\xE2\x9C\x97" : "!",
             row_count(row, FIELD_MEASURED_TOUCHED_LINES),
@@ -149,12 +165,16 @@ static void put_times(cell_text *cells, const struct rows *rows)
     put(cells[SWEEP_TIME], "-");
     put(cells[SWEEP_SPREAD], "-");
     put(cells[SWEEP_GFLOPS], "-");
+    put(cells[SWEEP_PEAK_SHARE], "-");
     if (typical == NULL) {
         return;
     }
     put(cells[SWEEP_TIME], "%s", units_format_ns(row_real(typical, FIELD_REAL_TIME) * 1e6, text));
     if (row_has(typical, FIELD_GFLOPS)) {
         put(cells[SWEEP_GFLOPS], "%.1f", row_real(typical, FIELD_GFLOPS));
+    }
+    if (row_has(typical, FIELD_ROOFLINE_FRACTION)) {
+        put(cells[SWEEP_PEAK_SHARE], "%.1f %%", 100.0 * row_real(typical, FIELD_ROOFLINE_FRACTION));
     }
     if (cv != NULL && row_has(cv, FIELD_REAL_TIME)) {
         put(cells[SWEEP_SPREAD], "%.1f %%", 100.0 * row_real(cv, FIELD_REAL_TIME));
@@ -171,7 +191,7 @@ static void put_overflow(cell_text cell, const struct row *row)
 
     (void)units_format_count(row_count(row, FIELD_OVERFLOW_REQUEST_BYTES), request);
     (void)units_format_count(row_count(row, FIELD_OVERFLOW_FREE_BYTES), left);
-    if (strcmp(name, "device") == 0) {
+    if (summary_is_refused(row)) {
         put(cell, "OVERFLOW: the device allocates %s bytes at most, %s are needed", left, request);
         return;
     }
@@ -209,23 +229,36 @@ static void put_verdict(cell_text cell, const struct row *row)
     }
 }
 
-static enum status add_sweep_row(struct grid *grid, const struct rows *rows, bool grow, bool utf8)
+/* Adds the cells, without those of the column of keys where it is left out. */
+static enum status add_cells(struct grid *grid, cell_text *cells, size_t count, size_t keys_column,
+                             const struct look *look)
+{
+    if (!look->keys) {
+        memmove(cells[keys_column], cells[keys_column + 1],
+                (count - keys_column - 1) * sizeof *cells);
+    }
+    return grid_row(grid, cells);
+}
+
+static enum status add_sweep_row(struct grid *grid, const struct rows *rows,
+                                 const struct look *look)
 {
     cell_text cells[SWEEP_COLUMNS];
     const struct row *row = &rows->items[0];
 
     put(cells[SWEEP_S], "%zu", row_count(row, FIELD_TILES));
+    put(cells[SWEEP_KEYS], "%zu", row_count(row, FIELD_SEQ_KV));
     put(cells[SWEEP_POLICY], "%s", row_text(row, FIELD_POLICY));
     put_peak(cells[SWEEP_PEAK], row);
-    put_measured(cells[SWEEP_MEASURED], row, utf8);
-    put_free(cells[SWEEP_FREE], row, grow);
+    put_measured(cells[SWEEP_MEASURED], row, look->utf8);
+    put_free(cells[SWEEP_FREE], row, look->grow);
     put_cache(cells[SWEEP_CACHE], row);
     put_times(cells, rows);
     put_verdict(cells[SWEEP_VERDICT], row);
-    return grid_row(grid, cells);
+    return add_cells(grid, cells, SWEEP_COLUMNS, SWEEP_KEYS, look);
 }
 
-static enum status add_plan_row(struct grid *grid, const struct rows *rows, bool grow)
+static enum status add_plan_row(struct grid *grid, const struct rows *rows, const struct look *look)
 {
     cell_text cells[PLAN_COLUMNS];
     const struct row *row = &rows->items[0];
@@ -235,9 +268,10 @@ static enum status add_plan_row(struct grid *grid, const struct rows *rows, bool
     char text[UNITS_TEXT_BYTES];
 
     put(cells[PLAN_S], "%zu", row_count(row, FIELD_TILES));
+    put(cells[PLAN_KEYS], "%zu", row_count(row, FIELD_SEQ_KV));
     put(cells[PLAN_POLICY], "%s", row_text(row, FIELD_POLICY));
     put_peak(cells[PLAN_PEAK], row);
-    put_free(cells[PLAN_FREE], row, grow);
+    put_free(cells[PLAN_FREE], row, look->grow);
     put(cells[PLAN_BOUND], "%.2f", row_real(row, FIELD_PLANNED_PEAK_BYTES) / bound);
     put(cells[PLAN_TRAFFIC], "%s",
         traffic < 9e18 ? units_format_bytes((size_t)traffic, text) : "-");
@@ -247,7 +281,7 @@ static enum status add_plan_row(struct grid *grid, const struct rows *rows, bool
     } else {
         put(cells[PLAN_NOTE], "yes");
     }
-    return grid_row(grid, cells);
+    return add_cells(grid, cells, PLAN_COLUMNS, PLAN_KEYS, look);
 }
 
 /* Configurations ---------------------------------------------------------------------------- */
@@ -263,25 +297,38 @@ static size_t config_end(const struct cell_list *list, size_t first)
     return end;
 }
 
-static void write_title(const struct cell *cell, const struct row *row, bool markdown, FILE *file)
+/* ", NAME COUNT"; the name brings what stands before it. */
+static void write_count(const char *name, size_t count, FILE *file)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    (void)fprintf(file, "%s%s", name, units_format_count(count, text));
+}
+
+static void write_shape(const struct cell *cell, bool markdown, FILE *file)
 {
     const struct problem *problem = &cell->problem;
-    char pool[UNITS_TEXT_BYTES];
 
-    (void)fprintf(file, "%s%s: %s, block %zu x %zu, head_dim %zu", markdown ? "### " : "",
-                  cell->preset, dtype_name(problem->dtype), problem->block_m, problem->block_n,
-                  problem->head_dim);
+    (void)fprintf(file, "%s%s: %s", markdown ? "### " : "", cell->preset,
+                  dtype_name(problem->dtype));
+    write_count(", block ", problem->block_m, file);
+    write_count(" x ", problem->block_n, file);
+    write_count(", head_dim ", problem->head_dim, file);
     if (problem->head_dim_v != problem->head_dim) {
-        (void)fprintf(file, " / %zu", problem->head_dim_v);
+        write_count(" / ", problem->head_dim_v, file);
     }
-    (void)fprintf(file, ", heads %zu", problem->q_heads);
+    write_count(", heads ", problem->q_heads, file);
     if (problem->kv_heads != problem->q_heads) {
-        (void)fprintf(file, " / %zu", problem->kv_heads);
+        write_count(" / ", problem->kv_heads, file);
     }
-    (void)fprintf(file, ", seq_q %zu", problem->seq_q);
+    write_count(", seq_q ", problem->seq_q, file);
     if (problem->batch != 1) {
-        (void)fprintf(file, ", batch %zu", problem->batch);
+        write_count(", batch ", problem->batch, file);
     }
+}
+
+static void write_mask(const struct problem *problem, FILE *file)
+{
     if (problem->causal) {
         (void)fprintf(file, ", causal");
     }
@@ -289,11 +336,41 @@ static void write_title(const struct cell *cell, const struct row *row, bool mar
         (void)fprintf(file, ", window %lld,%lld", (long long)problem->window_left,
                       (long long)problem->window_right);
     }
+    if (problem->softcap != 0.0) {
+        (void)fprintf(file, ", softcap %g", problem->softcap);
+    }
+    (void)fprintf(file, "%s%s%s", problem->alibi ? ", ALiBi" : "", problem->sinks ? ", sinks" : "",
+                  problem->mask ? ", mask" : "");
+    if (problem->scale != 0.0) {
+        (void)fprintf(file, ", scale %g", problem->scale);
+    }
+}
+
+static void write_split(const struct cell *cell, const struct row *row, FILE *file)
+{
+    char bytes[UNITS_TEXT_BYTES];
+    size_t parts = problem_parts(&cell->problem);
+
+    if (parts > 1) {
+        write_count(", parts ", parts, file);
+        (void)fprintf(file, " (their states take %s beside the arenas)",
+                      units_format_bytes(row_count(row, FIELD_PARTS_BYTES), bytes));
+    }
+}
+
+static void write_title(const struct cell *cell, const struct row *row, bool markdown, FILE *file)
+{
+    char pool[UNITS_TEXT_BYTES];
+
+    write_shape(cell, markdown, file);
+    write_mask(&cell->problem, file);
+    write_split(cell, row, file);
     (void)fprintf(file, ", pool %s",
                   cell->pool_grow ? "as needed" : units_format_bytes(cell->pool_bytes, pool));
     if (row_has(row, FIELD_PES)) {
         size_t pes = row_count(row, FIELD_PES);
-        (void)fprintf(file, " x %zu PE%s", pes, pes == 1 ? "" : "s");
+        write_count(" x ", pes, file);
+        (void)fprintf(file, " PE%s", pes == 1 ? "" : "s");
     }
     if (row_has(row, FIELD_KERNEL)) {
         (void)fprintf(file, ", %s kernel", row_text(row, FIELD_KERNEL));
@@ -314,6 +391,9 @@ static bool cap_is_here(struct cap *cap, const struct row *row)
     }
     if (!overflows(row)) {
         cap->fitted = true;
+        return false;
+    }
+    if (summary_is_refused(row)) { /* by the device, whatever the pool */
         return false;
     }
     cap->drawn = cap->fitted;
@@ -350,7 +430,7 @@ static enum status add_cap_rule(struct grid *grid, const struct results *results
 }
 
 static enum status fill_grid(struct grid *grid, const struct report *report, size_t first,
-                             size_t end)
+                             size_t end, const struct look *look)
 {
     enum status status = STATUS_OK;
     const struct results *results = report->results;
@@ -364,9 +444,9 @@ static enum status fill_grid(struct grid *grid, const struct report *report, siz
         }
         const struct rows *rows = &results->of_cell[i];
         if (rows->count > 0 && results->planned) {
-            STATUS_TRY(add_plan_row(grid, rows, cells[i].pool_grow));
+            STATUS_TRY(add_plan_row(grid, rows, look));
         } else if (rows->count > 0) {
-            STATUS_TRY(add_sweep_row(grid, rows, cells[i].pool_grow, report->utf8));
+            STATUS_TRY(add_sweep_row(grid, rows, look));
         }
     }
 out:
@@ -383,24 +463,37 @@ static const struct row *first_row(const struct results *results, size_t first, 
     return NULL;
 }
 
+/* The columns of a table, without that of keys where it is not needed; gives their number. */
+static size_t choose_columns(bool planned, bool keys, struct grid_column *out)
+{
+    const struct grid_column *all = planned ? plan_columns : sweep_columns;
+    const size_t count = planned ? (size_t)PLAN_COLUMNS : (size_t)SWEEP_COLUMNS;
+    const size_t skip = planned ? (size_t)PLAN_KEYS : (size_t)SWEEP_KEYS;
+
+    grid_without(all, count, keys ? count : skip, out);
+    return keys ? count : count - 1;
+}
+
 static enum status write_config(const struct report *report, size_t first, size_t end,
                                 bool markdown, FILE *file)
 {
     enum status status = STATUS_OK;
     const struct results *results = report->results;
     const struct row *row = first_row(results, first, end);
+    const struct look look = {
+        .keys = summary_needs_keys(results, first, end),
+        .grow = results->list->cells[first].pool_grow,
+        .utf8 = report->utf8,
+    };
+    struct grid_column columns[GRID_MAX_COLUMNS];
     struct grid grid;
     enum grid_style style = report->utf8 ? GRID_UTF8 : GRID_ASCII;
 
     if (row == NULL) {
         return STATUS_OK;
     }
-    if (results->planned) {
-        grid_init(&grid, plan_columns, PLAN_COLUMNS);
-    } else {
-        grid_init(&grid, sweep_columns, SWEEP_COLUMNS);
-    }
-    STATUS_TRY(fill_grid(&grid, report, first, end));
+    grid_init(&grid, columns, choose_columns(results->planned, look.keys, columns));
+    STATUS_TRY(fill_grid(&grid, report, first, end, &look));
     (void)fputc('\n', file);
     write_title(&results->list->cells[first], row, markdown, file);
     grid_write(&grid, markdown ? GRID_MARKDOWN : style, file);
@@ -409,6 +502,17 @@ static enum status write_config(const struct report *report, size_t first, size_
 out:
     grid_fini(&grid);
     return status;
+}
+
+static void write_roofline(const struct context *context, const char *line, FILE *file)
+{
+    if (context->roofline != NULL) {
+        (void)fprintf(file,
+                      "%sof peak: of min(FMA peak %.1f GFLOP/s, memory %.1f GB/s x FLOP per byte "
+                      "that items read).\n",
+                      line, context->roofline->fma_gflops,
+                      roofline_memory_gb_per_s(context->roofline));
+    }
 }
 
 static void write_legend(const struct report *report, bool markdown, FILE *file)
@@ -432,6 +536,7 @@ static void write_legend(const struct report *report, bool markdown, FILE *file)
         "%stime: median of one launch. spread: standard deviation / mean. verdict: largest "
         "error, its tolerance.\n",
         line);
+    write_roofline(report->context, line, file);
 }
 
 static void write_head(const struct report *report, bool markdown, FILE *file)

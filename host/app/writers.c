@@ -21,7 +21,7 @@ static json_t *value_json(const struct value *value)
     return json_null();
 }
 
-static enum status row_json(const struct row *row, json_t **out)
+enum status write_row_json(const struct row *row, json_t **out)
 {
     json_t *json = json_object();
 
@@ -44,7 +44,7 @@ static enum status json_rows(const struct rows *rows, bool *first, FILE *file)
 
     for (size_t i = 0; i < rows->count; i++) {
         json_t *json = NULL;
-        STATUS_TRY(row_json(&rows->items[i], &json));
+        STATUS_TRY(write_row_json(&rows->items[i], &json));
         (void)fprintf(file, "%s\n    ", *first ? "" : ",");
         (void)json_dumpf(json, file, JSON_REAL_PRECISION(WRITE_REAL_DIGITS));
         json_decref(json);

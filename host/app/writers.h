@@ -22,6 +22,9 @@ enum status write_json(const struct report *report, FILE *file) STATUS_MUST_USE;
 enum status write_csv(const struct report *report, FILE *file) STATUS_MUST_USE;
 enum status write_table(const struct report *report, bool markdown, FILE *file) STATUS_MUST_USE;
 
+/* A row as an object of every field's key; a new reference. STATUS_NO_MEMORY. */
+enum status write_row_json(const struct row *row, json_t **out) STATUS_MUST_USE;
+
 /* A real as JSON and CSV show it: 15 digits, no locale. */
 enum { WRITE_REAL_DIGITS = 15 };
 

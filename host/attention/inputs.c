@@ -84,8 +84,8 @@ static enum status create_array(enum dtype dtype, size_t count, uint64_t key, vo
     void *array = malloc(size_max(bytes, 1));
 
     if (array == NULL) {
-        return STATUS_FAIL(STATUS_NO_MEMORY, "inputs", "no memory for a tensor of %zu bytes",
-                           bytes);
+        (void)STATUS_FAIL(STATUS_NO_MEMORY, "inputs", "no memory for a tensor of %zu bytes", bytes);
+        return STATUS_NO_MEMORY;
     }
     if (dtype == DTYPE_F16) {
         fill_f16(array, count, key);

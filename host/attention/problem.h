@@ -16,7 +16,8 @@
  * A score is, in this order: scale x q . k; softcap tanh(score / softcap); + ALiBi bias
  * -slope x |d - key| (Press et al. 2022); + mask [seq_q, seq_kv], the same for all heads; -inf
  * where the key is not visible. A sink is a logit a head that joins maximum, sum and LSE but has no
- * value (gpt-oss); a row that sees no key has out 0 and LSE -inf, with a sink too.
+ * value (gpt-oss); a row that sees no key has out 0 and LSE -inf, with a sink too. A hidden key
+ * inside a walked tile has weight 0, so that a NaN or an infinity in its V still shows.
  *
  * Visible keys of position p (bottom-right aligned, FlashAttention-2's convention for causal with
  * seq_q != seq_kv): d = p + seq_kv - seq_q; keys max(0, d - left) .. min(seq_kv - 1, d + right).

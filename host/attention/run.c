@@ -404,7 +404,7 @@ enum status attention_launch(struct attention *attention, struct attention_bound
     *time = (struct event_time){0};
     wanted.item_end = size_min(item_end, problem_item_count(&attention->problem));
     wanted.poison = poison;
-    if (memcmp(&wanted, &bound->values, sizeof wanted) != 0) {
+    if (wanted.item_end != bound->values.item_end || wanted.poison != bound->values.poison) {
         STATUS_TRY(device_write(attention->device, bound->params, 0, sizeof wanted, &wanted));
         bound->values = wanted;
     }

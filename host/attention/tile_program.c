@@ -327,3 +327,22 @@ struct problem_traffic tile_program_traffic(const struct problem *problem,
                                      saturating_mul(per_item.copy_bytes, items)),
     };
 }
+
+size_t tile_program_read_bytes(const struct problem *problem, size_t item_end)
+{
+    size_t storage_bytes = dtype_bytes(problem->dtype);
+    size_t key_elems = saturating_add(problem->head_dim, problem->head_dim_v);
+    size_t part_bytes = problem_parts(problem) > 1 ? problem_part_bytes(problem) : 0;
+    size_t bytes = saturating_mul(part_bytes, item_end);
+
+    for (size_t i = 0; i < item_end; i++) {
+        struct problem_item item = problem_item(problem, i);
+        size_t keys = item_keys(problem, &item);
+        size_t elems = saturating_add(saturating_mul(item.rows, problem->head_dim),
+                                      saturating_mul(keys, key_elems));
+        size_t mask_elems = problem->mask ? saturating_mul(keys, item.rows) : 0;
+        bytes = saturating_add(bytes, saturating_mul(elems, storage_bytes));
+        bytes = saturating_add(bytes, saturating_mul(mask_elems, sizeof(float)));
+    }
+    return bytes;
+}

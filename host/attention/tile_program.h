@@ -22,4 +22,8 @@ enum status tile_program_record(const struct problem *problem,
 struct problem_traffic tile_program_traffic(const struct problem *problem,
                                             const struct program *program);
 
+/* dram_read_bytes of items [0, item_end) alone; of a block split into parts, all parts or none.
+ * Saturates at SIZE_MAX. */
+size_t tile_program_read_bytes(const struct problem *problem, size_t item_end);
+
 #endif

@@ -318,14 +318,14 @@ static enum status plan_totals(const struct program *program,
 /* Tiles that are replayed one by one, whatever S; past them a plan goes by whole periods. */
 enum { REPLAY_TILES = 1 << 21 };
 
-/* Tiles after which the lines that a tile covers repeat: its growth times them is whole lines. */
-static size_t period_tiles(size_t growth)
+/* 2 to this power tiles, and the lines that a tile covers repeat: their growth is whole lines. */
+static unsigned period_shift(size_t growth)
 {
-    size_t tiles = 1;
-    while (growth * tiles % FOOTPRINT_LINE_BYTES != 0) {
-        tiles *= 2;
+    unsigned shift = 0;
+    while (((growth << shift) & (FOOTPRINT_LINE_BYTES - 1)) != 0) {
+        shift++;
     }
-    return tiles;
+    return shift;
 }
 
 /* Goes `periods` periods further without running them: cursor, peak and lines move as one. */
@@ -352,19 +352,19 @@ static enum status skip_tiles(struct replay *replay)
 {
     enum status status = STATUS_OK;
     size_t cursor = replay->arena.cursor, lines = line_set_count(&replay->lines);
-    size_t tiles = period_tiles(cursor - replay->tile_start);
-    for (size_t i = 0; i < tiles; i++) {
+    unsigned shift = period_shift(cursor - replay->tile_start);
+    for (size_t i = 0; i < (size_t)1 << shift; i++) {
         STATUS_TRY(run_tile(replay, NULL));
     }
     size_t period_bytes = replay->arena.cursor - cursor;
-    size_t periods = (replay->request.tiles - replay->tile - 1) / tiles;
+    size_t periods = (replay->request.tiles - replay->tile - 1) >> shift;
     if (!replay->overflow.happened && period_bytes > 0) {
         size_t fitting = (replay->arena.capacity - replay->arena.peak) / period_bytes;
         periods = size_min(periods, fitting > 0 ? fitting - 1 : 0);
     }
     if (periods > 0) {
         STATUS_TRY(skip(replay, periods, period_bytes, line_set_count(&replay->lines) - lines));
-        replay->tile += periods * tiles;
+        replay->tile += periods << shift;
     }
 out:
     return status;

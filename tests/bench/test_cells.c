@@ -279,6 +279,61 @@ static void pool_below_alignment_is_refused(void **state)
     assert_string_equal(result.overflow_name, "q");
 }
 
+/* 16 tiles in 3 parts: the longest walks 6. A part leaves m, l and acc of 32 rows. */
+static void parts_shorten_walks_and_leave_states(void **state)
+{
+    (void)state;
+    struct cell cell = cap16(POLICY_UNSCOPED, 16);
+    cell.problem.parts = 3;
+    struct cell_result result = planned(&cell);
+    assert_int_equal(result.tiles, 6);
+    assert_int_equal(result.items, 48);
+    assert_int_equal(result.parts_bytes, 48 * (2 * 32 * 4 + 32 * 128 * 4));
+    assert_int_equal(result.footprint.peak_bytes, 24832 + 6 * 61824);
+    assert_true(result.flops == 2.0 * 128.0 * 1024.0 * 256.0 * 4.0);
+}
+
+static void one_part_is_unsplit(void **state)
+{
+    (void)state;
+    struct cell cell = cap16(POLICY_NESTED, 16);
+    cell.problem.parts = 1;
+    struct cell_result result = planned(&cell);
+    assert_int_equal(result.parts_bytes, 0);
+    assert_int_equal(result.items, 16);
+}
+
+/* 65536 parts of 16 blocks leave far more than the arena and every tensor take. */
+static void device_too_small_for_parts_names_them(void **state)
+{
+    (void)state;
+    struct cell cell = cap16(POLICY_NESTED, 16);
+    const size_t need = (size_t)65536 * 16 * 16640;
+    cell.pes = 1;
+    cell.problem.parts = 65536;
+    struct cell_result result = planned_on(&cell, need - 1);
+    assert_true(result.overflow);
+    assert_string_equal(result.overflow_name, "device");
+    assert_int_equal(result.overflow_request_bytes, need);
+    assert_int_equal(result.overflow_free_bytes, need - 1);
+    assert_non_null(strstr(result.overflow_text, "--parts"));
+    assert_false(planned_on(&cell, need).overflow);
+}
+
+static void device_too_small_for_mask_names_it(void **state)
+{
+    (void)state;
+    struct cell cell = cap16(POLICY_NESTED, 4096); /* k: 4 heads x 262144 x 128 x 2 = 256 MiB */
+    cell.pes = 1;
+    cell.problem.seq_q = 1024; /* the mask: 1024 x 262144 x 4 = 1 GiB */
+    assert_false(planned_on(&cell, (size_t)1 << 29).overflow);
+    cell.problem.mask = true;
+    struct cell_result result = planned_on(&cell, (size_t)1 << 29);
+    assert_true(result.overflow);
+    assert_int_equal(result.overflow_request_bytes, (size_t)1 << 30);
+    assert_non_null(strstr(result.overflow_text, "tensor mask"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +354,10 @@ int main(void)
         cmocka_unit_test_setup(cache_level_counts_busy_pes_only, clear_status),
         cmocka_unit_test_setup(bad_heads_are_refused_and_result_is_zero, clear_status),
         cmocka_unit_test_setup(pool_below_alignment_is_refused, clear_status),
+        cmocka_unit_test_setup(parts_shorten_walks_and_leave_states, clear_status),
+        cmocka_unit_test_setup(one_part_is_unsplit, clear_status),
+        cmocka_unit_test_setup(device_too_small_for_parts_names_them, clear_status),
+        cmocka_unit_test_setup(device_too_small_for_mask_names_it, clear_status),
     };
     return cmocka_run_group_tests_name("bench.cells", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "tests/cli/cli_case.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,6 +66,9 @@ static void interrupt_sweep(const char *folder, int signal_number, int code)
     assert_int_equal(run.code, code);
     cli_says(run.out, "peak, bytes");
     cli_says(run.out, "rows are missing");
+    cli_says(run.err, "scratchscope: interrupted: ");
+    cli_says(run.err, " of 1200 rows are kept in ");
+    cli_says(run.err, "a.json; the same command with --resume goes on");
     cli_fini(&run);
 }
 
@@ -278,6 +282,63 @@ static void refused_sweep_leaves_its_old_file(void **state)
     cli_remove_folder(folder);
 }
 
+/* Good rows come before the bad one. */
+static void resume_of_a_file_with_one_bad_row_leaves_it_as_it_is(void **state)
+{
+    struct cli_run run;
+    char folder[CLI_PATH_BYTES];
+    char line[512];
+
+    (void)state;
+    cli_folder(folder);
+    (void)snprintf(line, sizeof line, "sweep " CLI_SMALL " --tiles 1,2 --output %s/a.json --resume",
+                   folder);
+    cli(&run, line);
+    assert_int_equal(run.code, 0);
+    cli_fini(&run);
+    char *text = cli_file(folder, "a.json");
+    json_t *file = cli_json(text);
+    json_t *rows = json_object_get(file, "benchmarks");
+    json_t *last = json_array_get(rows, json_array_size(rows) - 1);
+    assert_int_equal(json_object_set_new(last, "name", json_integer(7)), 0);
+    char *bad = json_dumps(file, 0);
+    cli_write_file(folder, "a.json", bad);
+    cli(&run, line);
+    assert_int_equal(run.code, 2);
+    cli_says(run.err, "a row's name has a value of another type");
+    assert_string_equal(run.out, "");
+    free(text);
+    text = cli_file(folder, "a.json");
+    assert_string_equal(text, bad);
+    free(text);
+    free(bad);
+    json_decref(file);
+    cli_fini(&run);
+    cli_remove_folder(folder);
+}
+
+static void pipe_without_a_reader_is_one_error(void **state)
+{
+    static const char *const commands[] = {"plan --tiles 1", "sweep --tiles 1 --resume"};
+    struct cli_run run;
+    char folder[CLI_PATH_BYTES];
+    char line[512];
+
+    (void)state;
+    cli_folder(folder);
+    (void)snprintf(line, sizeof line, "%s/a.json", folder);
+    assert_int_equal(mkfifo(line, 0600), 0);
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(line, sizeof line, "%s --output %s/a.json", commands[i], folder);
+        cli(&run, line);
+        assert_int_equal(run.code, 2);
+        cli_says(run.err, "no reader");
+        assert_int_equal(cli_count_lines(run.err), 1);
+        cli_fini(&run);
+    }
+    cli_remove_folder(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +351,8 @@ int main(void)
         cmocka_unit_test(full_stdout_is_an_error),
         cmocka_unit_test(stdout_without_a_reader_is_quiet),
         cmocka_unit_test(refused_sweep_leaves_its_old_file),
+        cmocka_unit_test(resume_of_a_file_with_one_bad_row_leaves_it_as_it_is),
+        cmocka_unit_test(pipe_without_a_reader_is_one_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

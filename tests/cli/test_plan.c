@@ -251,6 +251,108 @@ static void plan_to_stdout_as_an_output_prints_it_once(void **state)
     cli_fini(&run);
 }
 
+/* A model's rows: the bytes of a tile follow from its shape (README.md), S from what is walked. */
+static void plan_of_every_model(void **state)
+{
+    static const struct {
+        const char *preset;
+        long long tiles;
+        long long unscoped;
+        long long scoped;
+        long long nested;
+        long long bound;
+        long long parts_bytes;
+        const char *cap; /* in the summary of the table */
+    } cases[] = {
+        {"llama3-8b-prefill", 32, 2957824, 140544, 107776, 107776, 0, "from S = 11"},
+        {"llama3-8b-decode", 16, 591104, 40064, 22656, 22544, 133120, "from S = 29"},
+        {"llama3-70b-prefill", 16, 1503744, 140544, 107776, 107776, 0, "from S = 11"},
+        {"llama3-70b-decode", 16, 651520, 46720, 28288, 28192, 266240, "from S = 26"},
+        {"gpt2-prefill", 16, 954880, 83200, 58624, 58624, 0, "from S = 18"},
+        {"gemma2-9b-prefill", 65, 10265856, 255232, 206080, 206080, 0, "from S = 7"},
+        {"gemma2-9b-decode", 8, 553216, 72064, 38784, 38664, 132096, "from S = 16"},
+        {"mistral-7b-prefill", 65, 5956864, 140544, 107776, 107776, 0, "from S = 11"},
+        {"mistral-7b-decode", 8, 297216, 40064, 22656, 22544, 133120, "from S = 29"},
+        {"gpt-oss-20b-prefill", 3, 199424, 83200, 58624, 58624, 0, "from S = 18"},
+        {"gpt-oss-20b-decode", 16, 353536, 25216, 14976, 14880, 135168, "from S = 48"},
+        {"deepseek-mla-prefill", 16, 1643008, 156928, 115968, 115968, 0, "from S = 11"},
+        {"vit-b16", 4, 257536, 83200, 58624, 58624, 0, "from S = 18"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cli_run run;
+        char line[128];
+        (void)snprintf(line, sizeof line, "plan --preset %s --format json", cases[i].preset);
+        cli(&run, line);
+        assert_int_equal(run.code, 0);
+        json_t *file = cli_json(run.out);
+        const json_t *rows = json_object_get(file, "benchmarks");
+        const long long peaks[] = {cases[i].unscoped, cases[i].scoped, cases[i].nested};
+        assert_int_equal(json_array_size(rows), 3);
+        for (size_t j = 0; j < 3; j++) {
+            const json_t *row = json_array_get(rows, j);
+            assert_int_equal(cli_integer(row, "planned_peak_bytes"), peaks[j]);
+            assert_int_equal(cli_integer(row, "lower_bound_bytes"), cases[i].bound);
+            assert_int_equal(cli_integer(row, "tiles"), cases[i].tiles);
+            assert_int_equal(cli_integer(row, "parts_bytes"), cases[i].parts_bytes);
+            assert_int_equal(cli_integer(row, "overflow"), peaks[j] > 1048576);
+        }
+        json_decref(file);
+        cli_fini(&run);
+        (void)snprintf(line, sizeof line, "plan --preset %s", cases[i].preset);
+        cli(&run, line);
+        cli_says(run.out, cases[i].cap);
+        cli_fini(&run);
+    }
+}
+
+static void plan_of_mask_options_and_parts(void **state)
+{
+    struct cli_run run;
+
+    (void)state;
+    cli(&run, "plan --tiles 16 --policy nested --parts 1,5 --causal --softcap 20 --alibi --sinks "
+              "--mask --format json");
+    assert_int_equal(run.code, 0);
+    json_t *file = cli_json(run.out);
+    const json_t *rows = json_object_get(file, "benchmarks");
+    assert_int_equal(json_array_size(rows), 2);
+    const json_t *row = json_array_get(rows, 1);
+    assert_string_equal(json_string_value(json_object_get(row, "run_name")),
+                        "attention/cap16/nested/f16/S:16/parts:5/causal:1/softcap:20/alibi:1/"
+                        "sinks:1/mask:1");
+    assert_int_equal(cli_integer(row, "parts"), 5);
+    assert_int_equal(cli_integer(row, "parts_bytes"), 16 * 5 * 16640);
+    assert_int_equal(cli_integer(row, "tiles"), 4);
+    assert_int_equal(cli_integer(row, "seq_kv"), 1024);
+    assert_int_equal(cli_integer(row, "planned_peak_bytes"), 62080);
+    assert_int_equal(cli_integer(row, "alibi"), 1);
+    assert_int_equal(cli_integer(row, "sinks"), 1);
+    assert_int_equal(cli_integer(row, "mask"), 1);
+    assert_true(json_number_value(json_object_get(row, "softcap")) == 20.0);
+    assert_true(cli_is_null(row, "measured_parts_bytes"));
+    row = json_array_get(rows, 0);
+    assert_int_equal(cli_integer(row, "parts"), 1);
+    assert_int_equal(cli_integer(row, "parts_bytes"), 0);
+    assert_int_equal(cli_integer(row, "tiles"), 16);
+    json_decref(file);
+    cli_fini(&run);
+}
+
+static void plan_under_a_window_tells_the_keys(void **state)
+{
+    struct cli_run run;
+
+    (void)state;
+    cli(&run, "plan --tiles 16,32 --window 100,0 --policy nested");
+    assert_int_equal(run.code, 0);
+    cli_says(run.out, "S  keys  policy");
+    cli_says(run.out, "1024  nested");
+    cli_says(run.out, "2048  nested");
+    cli_fini(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +368,9 @@ int main(void)
         cmocka_unit_test(plan_table_is_ascii_unless_the_locale_is_utf8),
         cmocka_unit_test(plan_writes_outputs_and_the_table),
         cmocka_unit_test(plan_to_stdout_as_an_output_prints_it_once),
+        cmocka_unit_test(plan_of_every_model),
+        cmocka_unit_test(plan_of_mask_options_and_parts),
+        cmocka_unit_test(plan_under_a_window_tells_the_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

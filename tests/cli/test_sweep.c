@@ -37,6 +37,7 @@ static size_t check_rows(const json_t *file)
                          cli_integer(row, "planned_peak_bytes"));
         assert_int_equal(cli_integer(row, "measured_touched_lines"),
                          cli_integer(row, "planned_touched_lines"));
+        assert_int_equal(cli_integer(row, "measured_parts_bytes"), cli_integer(row, "parts_bytes"));
         assert_true(json_number_value(json_object_get(row, "max_abs_err")) <=
                     json_number_value(json_object_get(row, "tolerance")));
     }
@@ -57,6 +58,7 @@ static void sweep_past_the_cap_ends_well(void **state)
     assert_true(cli_is_null(row, "real_time"));
     assert_true(cli_is_null(row, "cpu_time"));
     assert_true(cli_is_null(row, "time_unit"));
+    assert_true(cli_is_null(row, "cache_level"));
     json_decref(file);
 }
 
@@ -141,6 +143,9 @@ static void sweep_in_both_styles_types_masks_and_with_poison(void **state)
         "--tiles 3 --causal --head-dim 40 --head-dim-v 24",
         "--tiles 3 --window 50,3 --scale 0.25 --block-m 5 --block-n 33",
         "--tiles 2 --q-heads 6 --kv-heads 2 --batch 2 --pes 3",
+        "--tiles 3 --softcap 2 --alibi --causal --q-heads 3",
+        "--tiles 3 --sinks --mask --window 100,-1 --kernel simt --poison",
+        "--tiles 7 --parts 3 --seq-q 1 --q-heads 4 --kv-heads 1 --block-m 4 --sinks --poison",
     };
 
     (void)state;
@@ -168,6 +173,7 @@ static void sweep_of_arenas_above_the_device_is_an_overflow(void **state)
     const json_t *row = cli_row(file, "nested", 1);
     assert_int_equal(cli_integer(row, "overflow"), 1);
     assert_string_equal(json_string_value(json_object_get(row, "overflow_name")), "device");
+    assert_true(cli_is_null(row, "cache_level"));
     json_decref(file);
 }
 

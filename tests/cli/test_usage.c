@@ -29,7 +29,6 @@ static void unknown_command_names_the_nearest(void **state)
 {
     (void)state;
     refuse("swep", "swep", "sweep");
-    refuse("attend", "attend", "no such command");
     refuse("tune", "tune", "no such command");
 }
 
@@ -38,6 +37,7 @@ static void unknown_option_names_the_nearest(void **state)
     (void)state;
     refuse("sweep --tilez 1", "--tilez", "--tiles");
     refuse("plan --tile 1", "--tile", "--tiles");
+    refuse("plan --help=1", "--help", "no value");
 }
 
 static void options_of_another_command_refused(void **state)
@@ -56,22 +56,47 @@ static void values_out_of_range_refused(void **state)
         const char *value;
         bool sweep_alone;
     } cases[] = {
-        {"--min-time", "0", true},    {"--min-time", "-1", true},
-        {"--repetitions", "0", true}, {"--repetitions", "-5", true},
-        {"--tiles", "0", false},      {"--tiles", "''", false},
-        {"--tiles", "1,", false},     {"--tiles", "-1", false},
-        {"--tiles", "9:1", false},    {"--block-n", "0", false},
-        {"--block-m", "0", false},    {"--pool", "0", false},
-        {"--pool", "1", false},       {"--pool", "127", false},
-        {"--pool", "1e6", false},     {"--head-dim", "0", false},
-        {"--q-heads", "0", false},    {"--kv-heads", "0", false},
-        {"--batch", "0", false},      {"--seq-q", "0", false},
-        {"--pes", "0", false},        {"--policy", "all", false},
-        {"--policy", "''", false},    {"--dtype", "f64", false},
-        {"--preset", "cap17", false}, {"--kernel", "vliw", false},
-        {"--window", "1", false},     {"--window", "-2,1", false},
-        {"--scale", "0", false},      {"--scale", "nan", false},
-        {"--format", "xml", false},   {"--tiles", "1:9999999", false},
+        {"--min-time", "0", true},
+        {"--min-time", "-1", true},
+        {"--repetitions", "0", true},
+        {"--repetitions", "-5", true},
+        {"--tiles", "0", false},
+        {"--tiles", "''", false},
+        {"--tiles", "1,", false},
+        {"--tiles", "-1", false},
+        {"--tiles", "9:1", false},
+        {"--block-n", "0", false},
+        {"--block-m", "0", false},
+        {"--pool", "0", false},
+        {"--pool", "1", false},
+        {"--pool", "127", false},
+        {"--pool", "1e6", false},
+        {"--head-dim", "0", false},
+        {"--q-heads", "0", false},
+        {"--kv-heads", "0", false},
+        {"--batch", "0", false},
+        {"--seq-q", "0", false},
+        {"--pes", "0", false},
+        {"--policy", "all", false},
+        {"--policy", "''", false},
+        {"--dtype", "f64", false},
+        {"--preset", "cap17", false},
+        {"--kernel", "vliw", false},
+        {"--window", "1", false},
+        {"--window", "-2,1", false},
+        {"--scale", "0", false},
+        {"--scale", "nan", false},
+        {"--format", "xml", false},
+        {"--tiles", "1:9999999", false},
+        {"--softcap", "0", false},
+        {"--softcap", "-1", false},
+        {"--parts", "0", false},
+        {"--parts", "-1", false},
+        {"--parts", "65537", false},
+        {"--parts", "auto", false},
+        {"--scale", "1e7", false},
+        {"--min-time", "1e9", true},
+        {"--seed", "9223372036854775808", true},
     };
 
     (void)state;
@@ -88,8 +113,8 @@ static void values_out_of_range_refused(void **state)
 static void heads_that_do_not_divide_refused_before_anything_runs(void **state)
 {
     (void)state;
-    refuse("sweep --q-heads 3 --kv-heads 2", "q_heads", "multiple");
-    refuse("sweep --q-heads 33 --kv-heads 2", "q_heads", "multiple");
+    refuse("sweep --q-heads 3 --kv-heads 2", "--q-heads/--kv-heads", "multiple");
+    refuse("sweep --q-heads 33 --kv-heads 2", "--q-heads/--kv-heads", "multiple");
 }
 
 static void type_without_a_kernel_refused_by_sweep(void **state)
@@ -104,15 +129,17 @@ static void tiles_of_a_fixed_preset_refused(void **state)
 {
     (void)state;
     refuse("sweep --preset square4096 --tiles 3", "--tiles", "square4096");
+    refuse("plan --preset llama3-8b-decode --tiles 3", "--tiles", "seq_kv = 8192");
 }
 
 static void outputs_that_cannot_be_are_refused_before_anything_runs(void **state)
 {
     (void)state;
     refuse("sweep --output results", "--output", ".json");
-    refuse("sweep --output nowhere/x.json", "nowhere/x.json", "No such file");
+    refuse("sweep --output nowhere/x.json", "nowhere/x.json", "folder 'nowhere' does not exist");
     refuse("sweep --output /dev/null/x.json", "/dev/null/x.json", "written");
     refuse("sweep --output a.json --output a.json", "--output", "twice");
+    refuse("sweep --output a.json --output ./a.json", "--output", "twice");
     refuse("sweep --resume", "--resume", "--output");
     refuse("sweep --resume --output a.csv", "--resume", "JSON");
 }
@@ -127,6 +154,10 @@ static void google_flags_are_checked(void **state)
     refuse("sweep --benchmark_repetitions=2 --repetitions 3", "--benchmark_repetitions",
            "--repetitions");
     refuse("sweep --benchmark_filter=nothing_has_this_name", "--benchmark_filter", "no row");
+    refuse("plan --benchmark_filter=zzz", "--benchmark_filter", "attention/cap16/unscoped/f16/S:1");
+    refuse("sweep --benchmark_filter nested", "--benchmark_filter", "after a =");
+    refuse("plan --benchmark_filter nested", "--benchmark_filter", "after a =");
+    refuse("sweep --benchmark_min_time=3601", "--benchmark_min_time", "at most 3600 s");
     refuse("plan --benchmark_repetitions=2", "--benchmark_repetitions=2", "plan");
 }
 
@@ -162,8 +193,8 @@ static void help_goes_to_stdout(void **state)
 
 static void help_advertises_nothing_that_is_not_there(void **state)
 {
-    static const char *const absent[] = {"--arena", "--block ", "--parts", "attend", "tune",
-                                         "compare", "report",   "trace",   "--alibi"};
+    static const char *const absent[] = {"--arena", "--block ", "tune",
+                                         "compare", "report",   "trace"};
     struct cli_run run;
 
     (void)state;
@@ -186,6 +217,27 @@ static void version_is_one_line(void **state)
     cli_fini(&run);
 }
 
+static void mask_that_contradicts_itself_refused_before_anything_runs(void **state)
+{
+    (void)state;
+    refuse("sweep --causal --window 4,1", "--window", "contradict --causal");
+    refuse("plan --preset mistral-7b-prefill --window 4,1", "--window",
+           "contradict preset mistral-7b-prefill");
+    refuse("plan --softcap 1e39", "--softcap", "f32");
+    refuse("plan --mask=m.npy", "--mask", "no value");
+}
+
+static void help_lists_the_presets(void **state)
+{
+    struct cli_run run;
+
+    (void)state;
+    cli(&run, "plan --help");
+    cli_says(run.out, "\n  llama3-70b-decode     1 query on 8192 keys");
+    cli_says(run.out, "arXiv:2407.21783");
+    cli_fini(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +255,8 @@ int main(void)
         cmocka_unit_test(help_goes_to_stdout),
         cmocka_unit_test(help_advertises_nothing_that_is_not_there),
         cmocka_unit_test(version_is_one_line),
+        cmocka_unit_test(mask_that_contradicts_itself_refused_before_anything_runs),
+        cmocka_unit_test(help_lists_the_presets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

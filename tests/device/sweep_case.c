@@ -30,6 +30,7 @@ enum status __wrap_attention_check(struct attention *attention, struct attention
         out->output_hash ^= spoiled.check == SPOIL_HASH ? 1 : 0;
         out->touch.peak_bytes += spoiled.check == SPOIL_PEAK ? 1 : 0;
         out->touch.touched_lines -= spoiled.check == SPOIL_LINES ? 1 : 0;
+        out->parts_touched_bytes += spoiled.check == SPOIL_PARTS ? 1 : 0;
         out->touch.guards_intact &= spoiled.check != SPOIL_GUARD;
         out->verdict.verified &= spoiled.check != SPOIL_VERDICT;
     }

@@ -14,7 +14,15 @@
 
 enum { MAX_CELLS = 16, MAX_RUNS = 16, MAX_RATIOS = 32, PES = 2, NEVER = 1 << 30 };
 
-enum spoil { SPOIL_NOTHING, SPOIL_HASH, SPOIL_PEAK, SPOIL_LINES, SPOIL_GUARD, SPOIL_VERDICT };
+enum spoil {
+    SPOIL_NOTHING,
+    SPOIL_HASH,
+    SPOIL_PEAK,
+    SPOIL_LINES,
+    SPOIL_GUARD,
+    SPOIL_PARTS,
+    SPOIL_VERDICT
+};
 
 struct spoiled {
     enum spoil check;    /* what the check numbered `at` shows */

@@ -1,6 +1,7 @@
 /* Whole sweeps of tiny problems on the test device: rows and their order, overflow, wrong rows, bad
  * stamps, filter and cutting. Ratios and endings: test_sweep_pairs.c. */
 #include "bench/gbench.h"
+#include "host/attention/tile_program.h"
 #include "host/device/build.h"
 #include "tests/device/sweep_case.h"
 
@@ -188,6 +189,13 @@ static void damaged_guard_is_a_wrong_row(void **state)
     assert_false(record.rows[1].result.agrees);
 }
 
+static void other_parts_are_a_wrong_row(void **state)
+{
+    (void)state;
+    expect_wrong_second_row(SPOIL_PARTS);
+    assert_false(record.rows[1].result.agrees);
+}
+
 static void failed_verdict_is_a_wrong_row(void **state)
 {
     (void)state;
@@ -286,8 +294,73 @@ static void slow_launch_is_cut_to_one_item_a_pe(void **state)
         const struct row *row = &record.rows[i];
         assert_int_equal(row->result.items, 4);
         assert_int_equal(row->result.timed_items, PES);
+        assert_true(row->result.timed_flops == problem_flops(&cells[i].problem, PES));
+        assert_int_equal(row->result.timed_read_bytes,
+                         tile_program_read_bytes(&cells[i].problem, PES));
         double flops = row->runs[0].gflops * row->runs[0].real_time_ns;
         assert_true(fabs(flops / problem_flops(&cells[i].problem, PES) - 1.0) < 1e-9);
+    }
+}
+
+/* Causal, 16 queries on 16 keys: the first two blocks of 4 rows see one tile of 8, the next two
+ * see both. Two PEs alone would time none of those. */
+static void cut_under_a_mask_still_walks_the_longest(void **state)
+{
+    (void)state;
+    struct cell cell = tiny(POLICY_NESTED, 2, pool_for(2));
+    struct sweep_options options = quick();
+    cell.problem.causal = true;
+    options.cut_s = 1e-12;
+    run_fine(&cell, 1, &options);
+    assert_int_equal(record.rows[0].result.tiles, 2);
+    assert_int_equal(record.rows[0].result.items, 4);
+    assert_int_equal(record.rows[0].result.timed_items, 3);
+}
+
+/* 5 tiles in 3 parts for each of 4 blocks; m and l of 4 rows, acc of 4 x 16, f32. */
+static void parts_are_measured_and_never_cut(void **state)
+{
+    (void)state;
+    struct cell cells[MAX_CELLS];
+    struct sweep_options options = quick();
+    size_t count = tiny_group(cells, 5, 5);
+    for (size_t i = 0; i < count; i++) {
+        cells[i].problem.parts = 3;
+    }
+    options.cut_s = 1e-12;
+    struct sweep_outcome outcome = run_fine(cells, count, &options);
+    assert_int_equal(outcome.wrong, 0);
+    for (size_t i = 0; i < count; i++) {
+        const struct cell_result *result = &record.rows[i].result;
+        assert_int_equal(result->tiles, 2);
+        assert_int_equal(result->parts_bytes, 12 * (2 * 4 * 4 + 4 * 16 * 4));
+        assert_int_equal(result->check.parts_touched_bytes, result->parts_bytes);
+        assert_int_equal(result->timed_items, 12);
+    }
+    assert_non_null(find_ratio(POLICY_SCOPED, POLICY_UNSCOPED));
+}
+
+/* Neighbours with the same tensors but other options: what is shared must follow. */
+static void masks_and_sinks_come_and_go_between_groups(void **state)
+{
+    (void)state;
+    struct cell cells[6];
+    struct sweep_options options = quick();
+    for (size_t i = 0; i < 6; i++) {
+        cells[i] = tiny(POLICY_NESTED, 2, pool_for(2));
+        cells[i].problem.sinks = i == 1 || i == 2;
+        cells[i].problem.mask = i == 2 || i == 3;
+        cells[i].problem.softcap = i == 4 ? 0.5 : 0.0;
+        cells[i].problem.alibi = i == 5;
+    }
+    options.pair_blocks = 0;
+    struct sweep_outcome outcome = run_fine(cells, 6, &options);
+    assert_int_equal(outcome.wrong, 0);
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t j = i + 1; j < 6; j++) {
+            assert_true(record.rows[i].result.check.output_hash !=
+                        record.rows[j].result.check.output_hash);
+        }
     }
 }
 
@@ -306,11 +379,15 @@ int main(void)
         SWEEP_TEST(other_peak_is_a_wrong_row),
         SWEEP_TEST(missing_line_is_a_wrong_row),
         SWEEP_TEST(damaged_guard_is_a_wrong_row),
+        SWEEP_TEST(other_parts_are_a_wrong_row),
         SWEEP_TEST(failed_verdict_is_a_wrong_row),
         SWEEP_TEST(bad_stamps_leave_host_time_and_no_nan),
         SWEEP_TEST(some_bad_stamps_put_whole_row_on_host_time),
         cmocka_unit_test_setup_teardown(filtered_cells_are_no_rows, fresh, no_filter),
         SWEEP_TEST(slow_launch_is_cut_to_one_item_a_pe),
+        SWEEP_TEST(cut_under_a_mask_still_walks_the_longest),
+        SWEEP_TEST(parts_are_measured_and_never_cut),
+        SWEEP_TEST(masks_and_sinks_come_and_go_between_groups),
     };
     return cmocka_run_group_tests_name("device.sweep", tests, open_device, close_device);
 }

@@ -58,13 +58,15 @@ static void name_of_a_preset_cell_has_no_settings(void **state)
 static void name_tells_each_other_setting_in_order(void **state)
 {
     (void)state;
-    expect_name("--tiles 2 --policy scoped --dtype f32 --head-dim 64 --head-dim-v 32 --seq-q 16 "
-                "--q-heads 8 --kv-heads 2 --batch 3 --block-m 4 --block-n 8 --pool 64KiB --pes 5 "
-                "--kernel simd --causal --window 9,-1 --scale 0.3",
-                0,
-                "attention/cap16/scoped/f32/S:2/head_dim:64/head_dim_v:32/seq_q:16/q_heads:8/"
-                "kv_heads:2/batch:3/block_m:4/block_n:8/pool:65536/pes:5/kernel:simd/causal:1/"
-                "window:9,-1/scale:0.3");
+    expect_name(
+        "--tiles 2 --policy scoped --dtype f32 --head-dim 64 --head-dim-v 32 --seq-q 16 "
+        "--q-heads 8 --kv-heads 2 --batch 3 --block-m 4 --block-n 8 --pool 64KiB --pes 5 "
+        "--kernel simd --parts 7 --causal --window 9,-1 --softcap 2.5 --alibi --sinks --mask "
+        "--scale 0.3",
+        0,
+        "attention/cap16/scoped/f32/S:2/head_dim:64/head_dim_v:32/seq_q:16/q_heads:8/"
+        "kv_heads:2/batch:3/block_m:4/block_n:8/pool:65536/pes:5/kernel:simd/parts:7/"
+        "causal:1/window:9,-1/softcap:2.5/alibi:1/sinks:1/mask:1/scale:0.3");
 }
 
 static void name_leaves_out_what_the_preset_says(void **state)
@@ -72,7 +74,7 @@ static void name_leaves_out_what_the_preset_says(void **state)
     (void)state;
     expect_name("--tiles 2 --policy scoped --head-dim 128 --seq-q 128 --q-heads 4 --kv-heads 4 "
                 "--batch 1 --block-m 32 --block-n 64 --pool 1MiB --pes auto --kernel auto "
-                "--window -1,-1",
+                "--parts 1 --window -1,-1",
                 0, "attention/cap16/scoped/f16/S:2");
 }
 
@@ -108,9 +110,9 @@ static void crossed_lists_share_no_name(void **state)
 
     (void)state;
     app_cells("--tiles 1,2 --dtype f16,f32 --q-heads 4,8 --kv-heads 1,4 --head-dim 64,128 "
-              "--head-dim-v 64,128 --block-n 64,32 --batch 1,2",
+              "--head-dim-v 64,128 --block-n 64,32 --batch 1,2 --parts 1,2",
               &list);
-    assert_int_equal(list.count, 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3);
+    assert_int_equal(list.count, 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3);
     for (size_t i = 0; i < list.count; i++) {
         for (size_t j = i + 1; j < list.count; j++) {
             assert_string_not_equal(list.cells[i].name, list.cells[j].name);
@@ -210,6 +212,115 @@ static void square4096_walks_its_fixed_length(void **state)
     cell_list_fini(&list);
 }
 
+static void name_of_a_model_leaves_out_its_own_mask(void **state)
+{
+    (void)state;
+    expect_name("--preset gemma2-9b-decode --policy nested --causal --softcap 50 --window 4095,0 "
+                "--parts 8 --kv-heads 8",
+                0, "attention/gemma2-9b-decode/nested/f16/S:128");
+    expect_name("--preset gemma2-9b-decode --policy nested --window -1,-1 --softcap 30 --parts 1",
+                0, "attention/gemma2-9b-decode/nested/f16/S:128/parts:1/window:-1,-1/softcap:30");
+    expect_name("--preset gpt-oss-20b-decode --policy scoped --sinks --mask", 0,
+                "attention/gpt-oss-20b-decode/scoped/f16/S:128/mask:1");
+}
+
+static void heads_and_columns_of_a_model_stay_its_own(void **state)
+{
+    struct cell_list list;
+
+    (void)state;
+    app_cells("--preset llama3-8b-prefill --policy nested --q-heads 16", &list);
+    assert_int_equal(list.cells[0].problem.kv_heads, 8);
+    assert_string_equal(list.cells[0].name,
+                        "attention/llama3-8b-prefill/nested/f16/S:32/q_heads:16");
+    cell_list_fini(&list);
+    app_cells("--preset deepseek-mla-prefill --policy nested --head-dim 64 --q-heads 4", &list);
+    assert_int_equal(list.cells[0].problem.head_dim_v, 128);
+    assert_int_equal(list.cells[0].problem.kv_heads, 4);
+    assert_string_equal(list.cells[0].name,
+                        "attention/deepseek-mla-prefill/nested/f16/S:16/head_dim:64/q_heads:4");
+    cell_list_fini(&list);
+}
+
+static void mask_options_add_to_those_of_the_preset(void **state)
+{
+    struct cell_list list;
+
+    (void)state;
+    app_cells("--preset gpt-oss-20b-prefill --policy nested --alibi --softcap 9 --scale 2", &list);
+    const struct problem *problem = &list.cells[0].problem;
+    assert_true(problem->causal && problem->sinks && problem->alibi);
+    assert_false(problem->mask);
+    assert_int_equal(problem->window_left, 127);
+    assert_int_equal(problem->window_right, 0);
+    assert_true(problem->softcap == 9.0 && problem->scale == 2.0);
+    cell_list_fini(&list);
+}
+
+/* Lists of parts make configurations of their own, each with whole groups. */
+static void parts_are_a_configuration_of_their_own(void **state)
+{
+    struct cell_list list;
+
+    (void)state;
+    app_cells("--tiles 8,16 --parts 1,3", &list);
+    assert_int_equal(list.count, 12);
+    assert_int_equal(problem_parts(&list.cells[0].problem), 1);
+    assert_int_equal(problem_parts(&list.cells[6].problem), 3);
+    assert_string_equal(list.cells[6].name, "attention/cap16/unscoped/f16/S:8/parts:3");
+    assert_int_equal(problem_tiles(&list.cells[6].problem), 3);
+    assert_true(cell_list_same_config(&list.cells[0], &list.cells[5]));
+    assert_false(cell_list_same_config(&list.cells[5], &list.cells[6]));
+    cell_list_fini(&list);
+}
+
+static void every_preset_plans_and_nested_fits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        struct cell_list list;
+        struct cell_result result;
+        char line[64];
+        (void)snprintf(line, sizeof line, "--preset %s --policy nested", preset_at(i)->name);
+        app_cells(line, &list);
+        for (size_t j = 0; j < list.count; j++) {
+            assert_int_equal(cell_plan(&list.cells[j], 0, 0, NULL, &result), STATUS_OK);
+            assert_false(result.overflow);
+        }
+        cell_list_fini(&list);
+    }
+}
+
+/* Refuses a command line, and compares the error. */
+static void refuse(const char *line, const char *what, const char *why)
+{
+    assert_int_not_equal(list_status(line), STATUS_OK);
+    assert_string_equal(status_last()->what, what);
+    if (strstr(status_last()->why, why) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", status_last()->why, why);
+    }
+    status_clear();
+}
+
+static void refusals_name_the_option(void **state)
+{
+    (void)state;
+    refuse("--q-heads 3 --kv-heads 2", "--q-heads/--kv-heads", "--q-heads must be a multiple");
+    refuse("--softcap 1e39", "--softcap", "f32");
+    refuse("--tiles 1 --head-dim 9223372036854775808", "the tensor q", "do not fit");
+    refuse("--tiles 1:100 --block-m 1:101", "--block-m x --tiles x --policy",
+           "101 x 100 x 3 rows, more than 10000");
+}
+
+static void blocks_too_many_to_walk_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(list_status("--tiles 1 --seq-q 8589934592"), STATUS_OK);
+    refuse("--tiles 1 --seq-q 8589934593", "--seq-q/--block-m", "268,435,457 blocks");
+    refuse("--tiles 1 --seq-q 8589934592 --block-m 31", "--seq-q/--block-m", "larger --block-m");
+    refuse("--tiles 1 --seq-q 8589934592 --q-heads 2 --kv-heads 1", "--seq-q/--block-m", "blocks");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +339,13 @@ int main(void)
         cmocka_unit_test(too_many_cells_refused),
         cmocka_unit_test(filter_leaves_matching_cells_in_order),
         cmocka_unit_test(square4096_walks_its_fixed_length),
+        cmocka_unit_test(name_of_a_model_leaves_out_its_own_mask),
+        cmocka_unit_test(heads_and_columns_of_a_model_stay_its_own),
+        cmocka_unit_test(mask_options_add_to_those_of_the_preset),
+        cmocka_unit_test(parts_are_a_configuration_of_their_own),
+        cmocka_unit_test(every_preset_plans_and_nested_fits),
+        cmocka_unit_test(refusals_name_the_option),
+        cmocka_unit_test(blocks_too_many_to_walk_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static const char expected_fixture[] =
     "\n";
 
 static const char *const sources[] = {
-    "attention_simd.cl", "attention_simt.cl", "merge.cl", "paint.cl", "scan.cl",
+    "attention_simd.cl", "attention_simt.cl", "merge.cl", "paint.cl", "roofline.cl", "scan.cl",
 };
 
 enum { SOURCE_COUNT = sizeof sources / sizeof sources[0] };
@@ -50,7 +50,7 @@ enum { SOURCE_COUNT = sizeof sources / sizeof sources[0] };
 static const char *source_text(size_t i)
 {
     const char *const texts[] = {kernels_attention_simd, kernels_attention_simt, kernels_merge,
-                                 kernels_paint, kernels_scan};
+                                 kernels_paint,          kernels_roofline,       kernels_scan};
     return texts[i];
 }
 

@@ -25,7 +25,10 @@ static void parse_nothing_gives_defaults(void **state)
     assert_int_equal(settings.window.right, -1);
     assert_int_equal(settings.format, FORMAT_COUNT);
     assert_null(settings.device);
-    assert_false(settings.causal);
+    assert_false(settings.causal || settings.alibi || settings.sinks || settings.mask);
+    assert_false(settings.window.given);
+    assert_true(settings.softcap == 0.0 && settings.scale == 0.0);
+    assert_int_equal(settings.parts.count, 0);
     settings_fini(&settings);
 }
 
@@ -48,7 +51,8 @@ static void parse_every_type(void **state)
 
     (void)state;
     assert_int_equal(app_parse(COMMAND_SWEEP,
-                               "--causal --window 4096,-1 --scale 0.5 --min-time 20ms --pool 48KiB "
+                               "--causal --window 4096,-1 --scale 0.5 --softcap 30 --alibi "
+                               "--sinks --mask --parts 1,4 --min-time 20ms --pool 48KiB "
                                "--kernel simt --policy nested,unscoped,nested --tiles 1:4 "
                                "--output a.json --output b.csv --format md",
                                &settings),
@@ -56,7 +60,12 @@ static void parse_every_type(void **state)
     assert_true(settings.causal);
     assert_int_equal(settings.window.left, 4096);
     assert_int_equal(settings.window.right, -1);
+    assert_true(settings.window.given);
     assert_true(settings.scale == 0.5);
+    assert_true(settings.softcap == 30.0);
+    assert_true(settings.alibi && settings.sinks && settings.mask);
+    assert_int_equal(settings.parts.count, 2);
+    assert_int_equal(settings.parts.values[1], 4);
     assert_true(fabs(settings.min_time_s - 0.02) < 1e-15);
     assert_int_equal(settings.pool.bytes, 49152);
     assert_false(settings.pool.grow);
@@ -158,8 +167,7 @@ static void parse_options_of_other_commands_refused(void **state)
 
 static void parse_options_of_later_versions_unknown(void **state)
 {
-    static const char *const lines[] = {"--arena",  "--block",   "--parts",
-                                        "--verify", "--softcap", "--roofline"};
+    static const char *const lines[] = {"--arena", "--block", "--verify", "--roofline"};
 
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -172,11 +180,14 @@ static void parse_counts_out_of_range_refused(void **state)
     (void)state;
     refuse(COMMAND_SWEEP, "--repetitions 0", "--repetitions", "least value, 1");
     refuse(COMMAND_SWEEP, "--repetitions -5", "--repetitions", "'-5'");
-    refuse(COMMAND_SWEEP, "--repetitions 100001", "--repetitions", "largest value");
+    refuse(COMMAND_SWEEP, "--repetitions 100001", "--repetitions", "too large (at most 100000)");
     refuse(COMMAND_SWEEP, "--pes 0", "--pes", "least value");
     refuse(COMMAND_SWEEP, "--tiles 0", "--tiles", "least value");
     refuse(COMMAND_SWEEP, "--block-n 0", "--block-n", "least value");
     refuse(COMMAND_SWEEP, "--seed -1", "--seed", "'-1'");
+    refuse(COMMAND_SWEEP, "--parts 0", "--parts", "least value, 1");
+    refuse(COMMAND_SWEEP, "--parts 2,-1", "--parts", "'-1'");
+    refuse(COMMAND_SWEEP, "--parts 2,65537", "--parts", "too large (at most 65536)");
 }
 
 static void parse_times_not_above_zero_refused(void **state)
@@ -226,7 +237,14 @@ static void parse_bad_mask_refused(void **state)
     refuse(COMMAND_PLAN, "--window 0,-2", "--window", "below -1");
     refuse(COMMAND_PLAN, "--scale 0", "--scale", "other than 0");
     refuse(COMMAND_PLAN, "--scale inf", "--scale", "finite");
+    refuse(COMMAND_PLAN, "--softcap 0", "--softcap", "above 0");
+    refuse(COMMAND_PLAN, "--softcap -50", "--softcap", "above 0");
+    refuse(COMMAND_PLAN, "--softcap nan", "--softcap", "finite");
+    refuse(COMMAND_PLAN, "--softcap inf", "--softcap", "finite");
     refuse(COMMAND_PLAN, "--causal=1", "--causal", "no value");
+    refuse(COMMAND_PLAN, "--alibi=1", "--alibi", "no value");
+    refuse(COMMAND_PLAN, "--sinks=1", "--sinks", "no value");
+    refuse(COMMAND_PLAN, "--mask=m.npy", "--mask", "no value");
 }
 
 static void parse_missing_value_refused(void **state)
@@ -259,6 +277,7 @@ static void parse_tiles_with_a_fixed_length_refused(void **state)
     (void)state;
     refuse(COMMAND_PLAN, "--preset square4096 --tiles 4", "--tiles", "square4096");
     refuse(COMMAND_PLAN, "--tiles 4 --preset square4096", "--tiles", "square4096");
+    refuse(COMMAND_PLAN, "--tiles 4 --preset llama3-8b-decode", "--tiles", "seq_kv = 8192");
 }
 
 static void parse_resume_without_its_file_refused(void **state)
@@ -308,6 +327,12 @@ static void help_tells_options_of_the_command_alone(void **state)
     assert_non_null(strstr(plan, "bf16"));
     assert_null(strstr(sweep, "bf16"));
     assert_null(strstr(sweep, "--arena"));
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof line, "\n  %s ", preset_at(i)->name);
+        assert_non_null(strstr(sweep, line));
+        assert_non_null(strstr(plan, line));
+    }
     free(sweep);
     free(plan);
 }
@@ -334,6 +359,88 @@ static void nearest_name_within_reach_or_none(void **state)
     assert_string_equal(options_nearest("dev", names, 3), "devices");
     assert_null(options_nearest("qqqqqqqq", names, 3));
     assert_null(options_nearest("x", names, 0));
+}
+
+static void parse_causal_with_a_reach_to_the_right_refused(void **state)
+{
+    static const char *const fine[] = {"--causal --window 4,0", "--causal --window 4,-1",
+                                       "--window 4,1", "--preset mistral-7b-decode",
+                                       "--preset vit-b16 --window 4,1"};
+
+    (void)state;
+    refuse(COMMAND_PLAN, "--causal --window 4,1", "--window", "contradict --causal");
+    refuse(COMMAND_PLAN, "--window -1,1 --causal", "--window", "1 keys after");
+    refuse(COMMAND_PLAN, "--preset gpt2-prefill --window 4,1", "--window", "preset gpt2-prefill");
+    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
+        struct settings settings;
+        assert_int_equal(app_parse(COMMAND_PLAN, fine[i], &settings), STATUS_OK);
+        settings_fini(&settings);
+    }
+}
+
+static void parse_preset_names_are_those_of_preset(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        struct settings settings;
+        char line[64];
+        (void)snprintf(line, sizeof line, "--preset %s", preset_at(i)->name);
+        assert_int_equal(app_parse(COMMAND_SWEEP, line, &settings), STATUS_OK);
+        assert_int_equal(settings.preset, i);
+        assert_string_equal(preset_intern(preset_at(i)->name), preset_at(i)->name);
+        settings_fini(&settings);
+    }
+    refuse(COMMAND_SWEEP, "--preset llama", "--preset", "vit-b16");
+}
+
+static void parse_numbers_beyond_the_largest_say_so(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    refuse(COMMAND_SWEEP, "--pes 99999999999999999999", "--pes", "too large (at most");
+    refuse(COMMAND_SWEEP, "--seed 99999999999999999999", "--seed",
+           "too large (at most 9223372036854775807: results are JSON");
+    refuse(COMMAND_SWEEP, "--seed 9223372036854775808", "--seed", "results are JSON");
+    refuse(COMMAND_SWEEP, "--tiles 99999999999999999999", "--tiles", "too large");
+    refuse(COMMAND_SWEEP, "--parts 99999999999999999999", "--parts", "too large");
+    refuse(COMMAND_SWEEP, "--window 99999999999999999999,0", "--window", "too large");
+    refuse(COMMAND_SWEEP, "--window 0,9223372036854775808", "--window", "too large");
+    refuse(COMMAND_SWEEP, "--window -99999999999999999999,0", "--window", "below -1");
+    refuse(COMMAND_SWEEP, "--min-time 3601", "--min-time", "at most 3600 s");
+    refuse(COMMAND_SWEEP, "--scale 1000001", "--scale", "scores are f32");
+    refuse(COMMAND_SWEEP, "--scale -1e7", "--scale", "scores are f32");
+    assert_int_equal(app_parse(COMMAND_SWEEP,
+                               "--seed 9223372036854775807 --min-time 3600 --scale -1e6 "
+                               "--window 9223372036854775807,-1",
+                               &settings),
+                     STATUS_OK);
+    settings_fini(&settings);
+}
+
+static void parse_bad_pool_names_the_units(void **state)
+{
+    (void)state;
+    refuse(COMMAND_PLAN, "--pool 1TiB", "--pool", "KiB, MiB, GiB");
+}
+
+static void parse_help_with_a_value_refused(void **state)
+{
+    (void)state;
+    refuse(COMMAND_PLAN, "--help=1", "--help", "no value");
+}
+
+static void help_tells_what_is_replaced_shown_and_repeated(void **state)
+{
+    char *text = help_text(COMMAND_SWEEP);
+
+    (void)state;
+    assert_non_null(strstr(text, "replaced"));
+    assert_non_null(strstr(text, "longest item walks"));
+    assert_non_null(strstr(text, "1:9 goes by 1"));
+    assert_non_null(strstr(text, "the last value counts"));
+    assert_non_null(strstr(text, "at most 10000 rows"));
+    free(text);
 }
 
 int main(void)
@@ -364,6 +471,12 @@ int main(void)
         cmocka_unit_test(help_tells_options_of_the_command_alone),
         cmocka_unit_test(help_lines_fit_80_columns),
         cmocka_unit_test(nearest_name_within_reach_or_none),
+        cmocka_unit_test(parse_causal_with_a_reach_to_the_right_refused),
+        cmocka_unit_test(parse_preset_names_are_those_of_preset),
+        cmocka_unit_test(parse_numbers_beyond_the_largest_say_so),
+        cmocka_unit_test(parse_bad_pool_names_the_units),
+        cmocka_unit_test(parse_help_with_a_value_refused),
+        cmocka_unit_test(help_tells_what_is_replaced_shown_and_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "host/app/output.h"
 #include "tests/unit/app_fixture.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -174,6 +175,88 @@ static void open_refuses_the_same_file_twice(void **state)
     fixture_fini(&f);
 }
 
+static void open_refuses_a_new_file_under_two_names(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    assert_int_equal(open_named(&f, "a.json ./a.json", ""), STATUS_BAD_INPUT);
+    assert_non_null(strstr(status_last()->why, "twice"));
+    assert_int_equal(chdir(f.folder), 0);
+    (void)snprintf(f.line, sizeof f.line, "--output a.json --output ../%s/a.json", f.folder);
+    assert_int_equal(app_parse(COMMAND_SWEEP, f.line, &f.settings), STATUS_OK);
+    assert_int_equal(outputs_open(&f.settings, &f.outputs), STATUS_BAD_INPUT);
+    assert_int_equal(chdir(".."), 0);
+    status_clear();
+    assert_int_equal(open_named(&f, "a.json b.json", ""), STATUS_OK);
+    fixture_fini(&f);
+}
+
+static void open_refuses_a_link_to_nothing(void **state)
+{
+    struct fixture f;
+    char path[128];
+
+    (void)state;
+    fixture_init(&f);
+    (void)snprintf(path, sizeof path, "%s/link.json", f.folder);
+    assert_int_equal(symlink("a.json", path), 0);
+    assert_int_equal(open_named(&f, "link.json", ""), STATUS_IO);
+    assert_non_null(strstr(status_last()->why, "link"));
+    fixture_fini(&f);
+}
+
+static void open_of_a_pipe_without_a_reader_fails_at_once(void **state)
+{
+    struct fixture f;
+    char path[128];
+
+    (void)state;
+    fixture_init(&f);
+    (void)snprintf(path, sizeof path, "%s/a.json", f.folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(open_named(&f, "a.json", ""), STATUS_IO);
+    assert_non_null(strstr(status_last()->why, "no reader"));
+    fixture_fini(&f);
+}
+
+static void open_of_a_pipe_with_a_reader_waits_in_writing_as_usual(void **state)
+{
+    struct fixture f;
+    char path[128];
+
+    (void)state;
+    fixture_init(&f);
+    (void)snprintf(path, sizeof path, "%s/a.json", f.folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(open_named(&f, "a.json", ""), STATUS_OK);
+    assert_int_equal(fcntl(f.outputs.items[0].stream, F_GETFL) & O_NONBLOCK, 0);
+    assert_null(outputs_json_path(&f.outputs));
+    (void)close(reader);
+    fixture_fini(&f);
+}
+
+/* Root may write anything. */
+static void open_refuses_a_file_that_may_not_be_written(void **state)
+{
+    struct fixture f;
+    char path[128];
+
+    (void)state;
+    if (geteuid() == 0) {
+        skip();
+    }
+    fixture_init(&f);
+    put_file(&f, "a.json", "old");
+    (void)snprintf(path, sizeof path, "%s/a.json", f.folder);
+    assert_int_equal(chmod(path, 0400), 0);
+    assert_int_equal(open_named(&f, "a.json", ""), STATUS_IO);
+    fixture_fini(&f);
+}
+
 static void open_refuses_what_cannot_be_written(void **state)
 {
     struct fixture f;
@@ -181,6 +264,7 @@ static void open_refuses_what_cannot_be_written(void **state)
     (void)state;
     fixture_init(&f);
     assert_int_equal(open_named(&f, "nowhere/a.json", ""), STATUS_IO);
+    assert_non_null(strstr(status_last()->why, "nowhere' does not exist"));
     assert_int_equal(open_named(&f, ".", "--format json"), STATUS_IO);
     assert_true(strlen(status_last()->why) > 0);
     fixture_fini(&f);
@@ -299,6 +383,11 @@ int main(void)
         cmocka_unit_test(write_to_a_full_device_fails_with_its_reason),
         cmocka_unit_test(write_to_a_closed_pipe_is_no_failure),
         cmocka_unit_test(format_of_a_path_is_its_last_suffix),
+        cmocka_unit_test(open_refuses_a_new_file_under_two_names),
+        cmocka_unit_test(open_refuses_a_link_to_nothing),
+        cmocka_unit_test(open_of_a_pipe_without_a_reader_fails_at_once),
+        cmocka_unit_test(open_of_a_pipe_with_a_reader_waits_in_writing_as_usual),
+        cmocka_unit_test(open_refuses_a_file_that_may_not_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

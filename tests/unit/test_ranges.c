@@ -96,7 +96,8 @@ static void parse_no_number_refused(void **state)
     refuse(" 1", "' 1'");
     refuse("1:", "''");
     refuse(":4", "''");
-    refuse("99999999999999999999", "whole number");
+    refuse("99999999999999999999", "too large (at most 18446744073709551615)");
+    refuse("1:99999999999999999999", "too large");
 }
 
 static void parse_below_minimum_refused(void **state)

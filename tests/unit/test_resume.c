@@ -4,6 +4,7 @@
 #include "host/app/writers.h"
 #include "tests/unit/app_fixture.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct fixture {
@@ -287,6 +288,8 @@ static void resume_of_a_damaged_file_refused(void **state)
         "{\"context\": {}, \"benchmarks\": [{\"run_name\": \"x\", \"tiles\": -3}]}",
         "{\"context\": {\"ratios\": [{}]}, \"benchmarks\": []}",
         "{\"benchmarks\": [], \"context\": {\"ratios\": [{\"group\": \"g\"}]}}",
+        "{\"benchmarks\": [], \"context\": {\"ratios\": {}}}",
+        "{\"benchmarks\": [], \"context\": {}, \"context\": {}}",
     };
 
     (void)state;
@@ -329,6 +332,174 @@ static void resume_of_a_file_cut_anywhere_refused(void **state)
     fixture_fini(&f);
 }
 
+/* The text of the file, owned. */
+static char *read_text(const struct fixture *f)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(f->path, "r");
+
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+/* Puts `to` in the place of the last `from` of the file. */
+static void change_text(const struct fixture *f, const char *from, const char *to)
+{
+    char *text = read_text(f);
+    char *at = NULL;
+
+    for (char *next = strstr(text, from); next != NULL; next = strstr(next + 1, from)) {
+        at = next;
+    }
+    if (at == NULL) {
+        fail_msg("%s is not in the file", from);
+        return;
+    }
+    FILE *file = fopen(f->path, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) > 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A file of two measured cells and a ratio of each, and the run that takes it up. */
+static void begin_two(struct fixture *f)
+{
+    fixture_init(f, "--tiles 1,2 --policy scoped");
+    app_measure(&f->results, 0);
+    app_measure(&f->results, 1);
+    add_control(f, 0);
+    add_control(f, 1);
+    write_and_restart(f, "--tiles 1,2 --policy scoped");
+}
+
+/* The last row of the file, which is S = 2's, gets what no run writes. */
+static void resume_of_one_nonsense_value_refuses_the_file_and_takes_nothing(void **state)
+{
+    static const char *const changes[][2] = {
+        {"\"name\": \"attention/cap16/scoped/f16/S:2_cv\"", "\"name\": 7"},
+        {"\"name\": \"attention/cap16/scoped/f16/S:2_cv\"", "\"name\": \"x\""},
+        {"\"tiles\": 2,", "\"tiles\": -5,"},
+        {"\"tiles\": 2,", "\"tiles\": \"2\","},
+        {"\"tiles\": 2,", "\"tiles\": true,"},
+        {"\"policy\": \"scoped\"", "\"policy\": \"zz\""},
+        {"\"dtype\": \"f16\"", "\"dtype\": \"zz\""},
+        {"\"time_unit\": \"ms\"", "\"time_unit\": \"zz\""},
+        {"\"run_type\": \"aggregate\"", "\"run_type\": \"zz\""},
+        {"\"real_time\": 0.7071", "\"real_time\": -1"},
+        {"\"real_time\": 3.0", "\"real_time\": 0.0"},
+        {"\"cpu_time\": 0.7071", "\"cpu_time\": -0.5"},
+        {"\"overflow\": 0", "\"overflow\": 2"},
+        {"\"verified\": 1", "\"verified\": 2"},
+        {"\"cache_level\": null", "\"cache_level\": 1e18"},
+        {"\"planned_peak_bytes\": 86656", "\"planned_peak_bytes\": 1e300"},
+        {"\"error_occurred\": false", "\"error_occurred\": 0"},
+        {"\"policies\": \"scoped/scoped\"", "\"policies\": \"scoped/zz\""},
+        {"\"blocks\": 5", "\"blocks\": -5"},
+        {"\"noise_floor\": 0.004", "\"noise_floor\": \"small\""},
+        {"\"not_slower\": true", "\"not_slower\": 1"},
+        {"\"ratio\": 0.875", "\"ratio\": -1.0"},
+        {"\"preset\": \"cap16\",\n      \"group\"", "\"preset\": \"zz\",\n      \"group\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct fixture f;
+        begin_two(&f);
+        change_text(&f, changes[i][0], changes[i][1]);
+        char *before = strdup(read_text(&f));
+        if (take_up(&f, false) != STATUS_BAD_INPUT) {
+            fail_msg("taken: %s", changes[i][1]);
+        }
+        assert_non_null(strstr(status_last()->why, "not a results file"));
+        assert_int_equal(results_done(&f.results), 0);
+        assert_int_equal(f.results.ratio_count, 0);
+        assert_int_equal(f.results.extra.count, 0);
+        assert_string_equal(read_text(&f), before);
+        free(before);
+        fixture_fini(&f);
+    }
+}
+
+static void resume_of_a_row_that_contradicts_its_plan_measures_it_again(void **state)
+{
+    static const char *const changes[][2] = {
+        {"\"tiles\": 2, \"batch\"", "\"tiles\": 99, \"batch\""},
+        {"\"policy\": \"scoped\", \"dtype\"", "\"policy\": \"nested\", \"dtype\""},
+        {"\"block_n\": 64", "\"block_n\": 0"},
+        {"\"seq_kv\": 128", "\"seq_kv\": 64"},
+        {"\"causal\": 0", "\"causal\": 1"},
+        {"\"overflow\": 0", "\"overflow\": 1"},
+        {"\"planned_peak_bytes\": 86656", "\"planned_peak_bytes\": 86784"},
+        {"\"planned_peak_bytes\": 86656", "\"planned_peak_bytes\": null"},
+        {"\"lower_bound_bytes\": 62080", "\"lower_bound_bytes\": 62081"},
+        {"\"cache_level\": null", "\"cache_level\": 3"},
+        {"\"pes\": 2", "\"pes\": 1"},
+        {"\"kernel\": \"simd\"", "\"kernel\": \"simt\""},
+        {"\"items\": 16", "\"items\": 15"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct fixture f;
+        begin_two(&f);
+        change_text(&f, changes[i][0], changes[i][1]);
+        assert_int_equal(take_up(&f, false), STATUS_OK);
+        if (f.found.kept != 1 || f.found.differ != 1) {
+            fail_msg("%s: %zu kept", changes[i][1], f.found.kept);
+        }
+        assert_int_equal(pending_of(&f), 1);
+        assert_int_equal(f.pending[0], 1);
+        fixture_fini(&f);
+    }
+}
+
+static void resume_of_a_ratio_of_other_tiles_measures_its_group_again(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin_two(&f);
+    change_text(&f, "\"tiles\": 2,\n", "\"tiles\": 3,\n");
+    assert_int_equal(take_up(&f, false), STATUS_OK);
+    assert_int_equal(f.found.kept, 2);
+    assert_int_equal(f.results.ratio_count, 1);
+    assert_int_equal(pending_of(&f), 1);
+    fixture_fini(&f);
+}
+
+/* Another version may plan otherwise: a forced file is held to its rows' names alone. */
+static void resume_by_force_compares_rows_with_their_names_alone(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin_two(&f);
+    change_text(&f, "\"planned_peak_bytes\": 86656", "\"planned_peak_bytes\": 86784");
+    assert_int_equal(take_up(&f, true), STATUS_OK);
+    assert_int_equal(f.found.kept, 2);
+    fixture_fini(&f);
+    begin_two(&f);
+    change_text(&f, "\"block_n\": 64", "\"block_n\": 32");
+    assert_int_equal(take_up(&f, true), STATUS_OK);
+    assert_int_equal(f.found.kept, 1);
+    fixture_fini(&f);
+}
+
+static void resume_of_a_pipe_without_a_writer_refused_at_once(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 1 --policy scoped");
+    assert_int_equal(unlink(f.path), 0);
+    assert_int_equal(mkfifo(f.path, 0600), 0);
+    assert_int_equal(take_up(&f, false), STATUS_BAD_INPUT);
+    assert_non_null(strstr(status_last()->why, "not a regular file"));
+    fixture_fini(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +514,11 @@ int main(void)
         cmocka_unit_test(resume_of_other_measurements_refused_unless_forced),
         cmocka_unit_test(resume_of_a_damaged_file_refused),
         cmocka_unit_test(resume_of_a_file_cut_anywhere_refused),
+        cmocka_unit_test(resume_of_one_nonsense_value_refuses_the_file_and_takes_nothing),
+        cmocka_unit_test(resume_of_a_row_that_contradicts_its_plan_measures_it_again),
+        cmocka_unit_test(resume_of_a_ratio_of_other_tiles_measures_its_group_again),
+        cmocka_unit_test(resume_by_force_compares_rows_with_their_names_alone),
+        cmocka_unit_test(resume_of_a_pipe_without_a_writer_refused_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

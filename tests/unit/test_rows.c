@@ -91,7 +91,8 @@ static void fields_hold_every_key_of_the_results(void **state)
         "pes pool_bytes persistent_bytes tile_bytes requested_bytes padded_bytes "
         "planned_peak_bytes "
         "measured_peak_bytes planned_touched_lines measured_touched_lines lower_bound_bytes "
-        "parts_bytes dram_read_bytes dram_write_bytes scratch_read_bytes scratch_write_bytes "
+        "parts parts_bytes measured_parts_bytes softcap alibi sinks mask dram_read_bytes "
+        "dram_write_bytes scratch_read_bytes scratch_write_bytes "
         "copy_bytes cache_level guards_intact overflow overflow_tile overflow_name "
         "overflow_request_bytes overflow_free_bytes verified max_abs_err tolerance lse_max_abs_err "
         "rows_checked flops";
@@ -263,10 +264,10 @@ static void row_of_infinite_error_is_wrong_and_has_no_number(void **state)
 /* Each fault alone makes a row wrong and is named. */
 static void row_of_each_fault_is_wrong_and_names_it(void **state)
 {
-    enum { VERDICT, PEAK, LINES, GUARD, REPEAT, BITS, POISON, FAULTS };
-    static const char *const texts[FAULTS] = {"wrong result", "measured peak",  "measured peak",
-                                              "guard of PE",  "different bits", "another policy",
-                                              "poison"};
+    enum { VERDICT, PEAK, LINES, GUARD, PARTS, REPEAT, BITS, POISON, FAULTS };
+    static const char *const texts[FAULTS] = {"wrong result",   "measured peak",  "measured peak",
+                                              "guard of PE",    "parts left 132", "different bits",
+                                              "another policy", "poison"};
 
     (void)state;
     for (size_t fault = 0; fault < FAULTS; fault++) {
@@ -274,7 +275,8 @@ static void row_of_each_fault_is_wrong_and_names_it(void **state)
         fixture_init(&f, "--tiles 1 --policy scoped --poison", false);
         struct cell_result result = app_result(&f.list.cells[0]);
         result.ok = false;
-        result.agrees = fault != PEAK && fault != LINES && fault != GUARD;
+        result.agrees = fault != PEAK && fault != LINES && fault != GUARD && fault != PARTS;
+        result.check.parts_touched_bytes = fault == PARTS ? 132 : 0;
         result.same_bits = fault != BITS;
         result.check.verdict.verified = fault != VERDICT;
         result.check.touch.peak_bytes += fault == PEAK ? 1 : 0;
@@ -527,6 +529,44 @@ static void csv_text_with_commas_and_quotes_is_quoted(void **state)
     fixture_fini(&f);
 }
 
+/* 16 blocks of 32 rows in 3 parts; a part leaves m, l and acc: 2 x 32 x 4 + 32 x 128 x 4 bytes. */
+static void row_of_parts_and_mask_options_tells_them(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16 --policy nested --parts 3 --softcap 30 --alibi --mask", false);
+    app_measure(&f.results, 0);
+    const struct row *row = &f.results.of_cell[0].items[0];
+    assert_int_equal(row_count(row, FIELD_PARTS), 3);
+    assert_int_equal(row_count(row, FIELD_PARTS_BYTES), 16 * 3 * 16640);
+    assert_int_equal(row_count(row, FIELD_MEASURED_PARTS_BYTES), 16 * 3 * 16640);
+    assert_int_equal(row_count(row, FIELD_TILES), 6);
+    assert_true(row_real(row, FIELD_SOFTCAP) == 30.0);
+    assert_int_equal(row_count(row, FIELD_ALIBI), 1);
+    assert_int_equal(row_count(row, FIELD_SINKS), 0);
+    assert_true(row_has(row, FIELD_SINKS));
+    assert_int_equal(row_count(row, FIELD_MASK), 1);
+    assert_true(row_agrees(row));
+    fixture_fini(&f);
+}
+
+static void row_without_parts_and_mask_options_says_so(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16 --policy nested", true);
+    app_measure(&f.results, 0);
+    const struct row *row = &f.results.of_cell[0].items[0];
+    assert_int_equal(row_count(row, FIELD_PARTS), 1);
+    assert_true(row_has(row, FIELD_PARTS_BYTES));
+    assert_int_equal(row_count(row, FIELD_PARTS_BYTES), 0);
+    assert_false(row_has(row, FIELD_SOFTCAP));
+    assert_int_equal(row_count(row, FIELD_ALIBI) + row_count(row, FIELD_MASK), 0);
+    fixture_fini(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -550,6 +590,8 @@ int main(void)
         cmocka_unit_test(json_of_text_that_is_not_utf8_parses),
         cmocka_unit_test(csv_columns_are_the_json_keys),
         cmocka_unit_test(csv_text_with_commas_and_quotes_is_quoted),
+        cmocka_unit_test(row_of_parts_and_mask_options_tells_them),
+        cmocka_unit_test(row_without_parts_and_mask_options_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static void grid_plain_aligned_by_code_points(void **state)
     grid_fini(&grid);
 }
 
-static void grid_markdown_has_bars_and_alignment(void **state)
+static void grid_markdown_has_bars_and_alignment_and_no_rule(void **state)
 {
     struct grid grid;
 
@@ -117,7 +117,6 @@ static void grid_markdown_has_bars_and_alignment(void **state)
     assert_string_equal(text, "|   n | word  |\n"
                               "|----:|-------|\n"
                               "|   1 | a     |\n"
-                              "|     | x     |\n"
                               "| 100 | \xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9 |\n");
     free(text);
     grid_fini(&grid);
@@ -184,7 +183,7 @@ static void table_row_tells_time_spread_and_verdict(void **state)
     assert_says(text, "94.1 %");
     assert_says(text, "2.00 ms");
     assert_says(text, "70.7 %");
-    assert_says(text, "100.0  ok, error 1.0e-04 < 2.0e-03 in 512 rows");
+    assert_says(text, "100.0        -  ok, error 1.0e-04 < 2.0e-03 in 512 rows");
     free(text);
     fixture_fini(&f);
 }
@@ -385,11 +384,180 @@ static void progress_line_tells_cell_stage_and_rest(void **state)
     assert_string_equal(text, "[10/36] 3");
 }
 
+static void table_heading_tells_mask_options_and_parts(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--preset gpt-oss-20b-decode --policy nested --softcap 30 --alibi --mask "
+                     "--scale 0.5");
+    measure_all(&f);
+    char *text = table_text(&f.report, false);
+    assert_says(text, "heads 64 / 8, seq_q 1, causal, softcap 30, ALiBi, sinks, mask, scale 0.5, "
+                      "parts 8 (their states take 132 KiB beside the arenas), pool 1 MiB");
+    free(text);
+    fixture_fini(&f);
+}
+
+static void table_marks_parts_that_differ_from_the_plan(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16 --policy nested --parts 2");
+    struct cell cell = f.list.cells[0];
+    struct cell_result result = app_result(&cell);
+    result.check.parts_touched_bytes -= 4;
+    result.agrees = false;
+    result.ok = false;
+    const struct rows_source source = {.cell = &cell, .result = &result};
+    assert_int_equal(results_set(&f.results, 0, &source), STATUS_OK);
+    char *text = table_text(&f.report, false);
+    assert_says(text, "! parts 532,476");
+    assert_says(text, "WRONG: parts left 532476 bytes for the merge, planned 532480 bytes");
+    free(text);
+    fixture_fini(&f);
+}
+
+static void table_tells_keys_where_s_does_not(void **state)
+{
+    static const char *const with[] = {"--tiles 16,32 --window 100,0", "--tiles 16,17 --parts 2",
+                                       "--preset gpt-oss-20b-decode"};
+    static const char *const without[] = {"--tiles 16,32 --causal",
+                                          "--preset square4096 --block-n 100"};
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        struct fixture f;
+        fixture_init(&f, i < 3 ? with[i] : without[i - 3]);
+        measure_all(&f);
+        app_add_ratio(&f.results, 0, POLICY_SCOPED, POLICY_UNSCOPED);
+        for (size_t markdown = 0; markdown < 2; markdown++) {
+            char *text = table_text(&f.report, markdown == 1);
+            const char *ratios = strstr(text, "Time ratios");
+            assert_non_null(ratios);
+            assert_int_equal(strstr(text, " keys ") != NULL, i < 3);
+            assert_int_equal(strstr(ratios, " keys ") != NULL, i < 3);
+            free(text);
+        }
+        fixture_fini(&f);
+    }
+}
+
+static void table_keys_are_those_of_the_row(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16,32 --window 100,0 --policy nested");
+    measure_all(&f);
+    char *text = table_text(&f.report, false);
+    assert_says(text, "  3  1024  nested       62,080  same");
+    assert_says(text, "  3  2048  nested       62,080  same");
+    free(text);
+    fixture_fini(&f);
+}
+
+static void table_heading_separates_thousands(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--preset square4096 --policy nested --batch 1000");
+    measure_all(&f);
+    char *text = table_text(&f.report, false);
+    assert_says(text, "seq_q 4,096, batch 1,000");
+    free(text);
+    fixture_fini(&f);
+}
+
+static void markdown_table_has_rows_of_equal_bars(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16,17");
+    measure_all(&f);
+    char *text = table_text(&f.report, true);
+    assert_null(strstr(text, "the cap:"));
+    assert_null(strstr(text, "|     |"));
+    free(text);
+    fixture_fini(&f);
+}
+
+static void summary_compares_with_what_was_asked_alone(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16 --policy nested");
+    measure_all(&f);
+    char *text = table_text(&f.report, false);
+    assert_null(strstr(text, "unscoped"));
+    assert_null(strstr(text, "scoped takes"));
+    assert_says(text, "62,080 bytes for every S: nested reaches it");
+    assert_says(text, "the one row that ran is verified");
+    free(text);
+    fixture_fini(&f);
+}
+
+/* Of S = 17 and 18 unscoped overflows, so that one policy ran alone. */
+static void summary_claims_equal_outputs_only_of_two_that_ran(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 17,18 --policy unscoped,nested");
+    measure_all(&f);
+    char *text = table_text(&f.report, false);
+    assert_says(text, "all 2 rows that ran are verified, measured = planned; 2 rows overflow");
+    free(text);
+    fixture_fini(&f);
+}
+
+static void summary_tells_the_cap_whatever_the_order_of_tiles(void **state)
+{
+    static const char *const lines[] = {"--tiles 17,1,16", "--tiles 20:24"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f;
+        fixture_init(&f, lines[i]);
+        measure_all(&f);
+        char *text = table_text(&f.report, false);
+        assert_says(text, "fits 1 MiB up to S = 16, overflows from S = 17");
+        free(text);
+        fixture_fini(&f);
+    }
+}
+
+static void summary_tells_of_rows_that_the_device_refused(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 1,2 --policy unscoped,nested");
+    for (size_t i = 0; i < 4; i++) {
+        struct cell cell = f.list.cells[i];
+        struct cell_result result;
+        size_t limit = i < 2 ? 0 : 1000000; /* two pools of 1 MiB are more */
+        assert_int_equal(cell_plan(&cell, limit, 1024, NULL, &result), STATUS_OK);
+        assert_int_equal(result.overflow, i >= 2);
+        app_set(&f.results, i, &cell, &result);
+    }
+    char *text = table_text(&f.report, false);
+    assert_says(text, "fits 1 MiB at any S, but overflows where the device can not hold");
+    assert_says(text, "OVERFLOW: the device allocates 1,000,000 bytes at most");
+    assert_null(strstr(text, "the cap:")); /* the pool is large enough */
+    free(text);
+    fixture_fini(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grid_plain_aligned_by_code_points),
-        cmocka_unit_test(grid_markdown_has_bars_and_alignment),
+        cmocka_unit_test(grid_markdown_has_bars_and_alignment_and_no_rule),
         cmocka_unit_test(table_marks_the_cap_between_16_and_17),
         cmocka_unit_test(table_marks_the_cap_before_the_group_in_any_order_of_policies),
         cmocka_unit_test(table_without_a_cap_has_no_rule),
@@ -405,6 +573,16 @@ int main(void)
         cmocka_unit_test(summary_cap_agrees_with_planning_every_s),
         cmocka_unit_test(markdown_has_tables_and_a_list),
         cmocka_unit_test(progress_line_tells_cell_stage_and_rest),
+        cmocka_unit_test(table_heading_tells_mask_options_and_parts),
+        cmocka_unit_test(table_marks_parts_that_differ_from_the_plan),
+        cmocka_unit_test(table_tells_keys_where_s_does_not),
+        cmocka_unit_test(table_keys_are_those_of_the_row),
+        cmocka_unit_test(table_heading_separates_thousands),
+        cmocka_unit_test(markdown_table_has_rows_of_equal_bars),
+        cmocka_unit_test(summary_compares_with_what_was_asked_alone),
+        cmocka_unit_test(summary_claims_equal_outputs_only_of_two_that_ran),
+        cmocka_unit_test(summary_tells_the_cap_whatever_the_order_of_tiles),
+        cmocka_unit_test(summary_tells_of_rows_that_the_device_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -331,8 +331,37 @@ static void traffic_of_random_problems_equals_a_count(void **state)
         traffic = tile_program_traffic(&problem, &program);
         expected = count_traffic(&problem, &program);
         assert_memory_equal(&traffic, &expected, sizeof(traffic));
+        assert_int_equal(tile_program_read_bytes(&problem, problem_item_count(&problem)),
+                         traffic.dram_read_bytes);
         program_fini(&program);
     }
+}
+
+/* Causal, 2 x 2 blocks of keys and rows: the first block of rows sees the first tile alone. */
+static void read_bytes_of_the_first_items_are_theirs(void **state)
+{
+    struct problem problem = {.batch = 1,
+                              .q_heads = 1,
+                              .kv_heads = 1,
+                              .seq_q = 12,
+                              .seq_kv = 12,
+                              .head_dim = 4,
+                              .head_dim_v = 2,
+                              .block_m = 8,
+                              .block_n = 8,
+                              .dtype = DTYPE_F16,
+                              .causal = true,
+                              .window_left = -1,
+                              .window_right = -1};
+    const size_t first = (8 * 4 + 8 * 6) * 2;
+    const size_t second = (4 * 4 + 12 * 6) * 2;
+    (void)state;
+
+    assert_int_equal(tile_program_read_bytes(&problem, 0), 0);
+    assert_int_equal(tile_program_read_bytes(&problem, 1), first);
+    assert_int_equal(tile_program_read_bytes(&problem, 2), first + second);
+    problem.mask = true;
+    assert_int_equal(tile_program_read_bytes(&problem, 1), first + 8 * 8 * 4);
 }
 
 static void traffic_past_size_t_saturates(void **state)
@@ -393,6 +422,7 @@ int main(void)
         cmocka_unit_test(record_without_memory_leaves_an_empty_program),
         cmocka_unit_test(cap16_scratch_traffic_is_the_sum_of_operands),
         cmocka_unit_test(traffic_of_random_problems_equals_a_count),
+        cmocka_unit_test(read_bytes_of_the_first_items_are_theirs),
         cmocka_unit_test(traffic_past_size_t_saturates),
         cmocka_unit_test(cap16_mask_and_parts_add_their_traffic),
     };

@@ -49,6 +49,6 @@ foreach(name tile_program inputs reference) # tests/unit/fail_alloc.h
 endforeach()
 
 # host/app, without a device.
-foreach(name ranges options cell_list rows table resume output)
+foreach(name ranges options cell_list rows fractions table resume output npy)
     scratchscope_test(unit.${name} unit unit/test_${name}.c app)
 endforeach()

@@ -1,0 +1,225 @@
+/* Each figure is the best of several launches: a peak is what the device reaches when nothing else
+ * holds it up, and STREAM and its kin report it so. */
+#include "bench/roofline.h"
+
+#include "host/base/size.h"
+#include "host/device/build.h"
+#include "host/device/launch.h"
+#include "kernels/kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    RUNS = 15,
+    CHAINS = 12,      /* kernels/roofline.cl */
+    STREAMS = 8,      /* kernels/roofline.cl */
+    GPU_LOCAL = 256,  /* work-items of a group where groups cooperate */
+    GPU_GROUPS = 8,   /* groups a PE there, so that latency is hidden */
+    LINE_FLOATS = 16, /* slices are whole lines */
+};
+
+static const double run_ns = 1e7; /* aimed-at length of a launch: far above its overhead */
+static const size_t memory_bytes_least = (size_t)64 << 20;
+
+struct bench {
+    struct device *device;
+    size_t width;  /* floats in a vector */
+    size_t groups; /* work-groups */
+    size_t local;  /* work-items of a group */
+    cl_kernel fma;
+    cl_kernel read;
+    cl_mem out;
+    cl_mem data;
+};
+
+static size_t vector_width(const struct device_info *info)
+{
+    if (info->float_vector_width >= 16) {
+        return 16;
+    }
+    return info->float_vector_width >= 8 ? 8 : 4;
+}
+
+static enum status bench_init(struct bench *bench, struct device *device, size_t pes)
+{
+    enum status status = STATUS_OK;
+    const bool cpu = device->info.type == DEVICE_CPU;
+    size_t limit = 0, own = 0, global = 0;
+    char options[64];
+    *bench = (struct bench){.device = device,
+                            .width = vector_width(&device->info),
+                            .groups = cpu ? pes : pes * GPU_GROUPS,
+                            .local = 1};
+    snprintf(options, sizeof options, "-DVECTOR_WIDTH=%zu", bench->width);
+    STATUS_TRY(build_kernel(device, kernels_roofline, options, "fma_peak", &bench->fma));
+    STATUS_TRY(build_kernel(device, kernels_roofline, options, "read_peak", &bench->read));
+    if (!cpu) {
+        STATUS_TRY(build_kernel_limits(device, bench->read, &limit, &own));
+        bench->local = size_min(GPU_LOCAL, limit);
+        STATUS_TRY(build_kernel_limits(device, bench->fma, &limit, &own));
+        bench->local = size_min(bench->local, limit);
+    }
+    if (!size_mul(bench->groups, bench->local, &global)) {
+        return STATUS_FAIL(STATUS_RANGE, "roofline", "%zu PEs are too many", pes);
+    }
+    STATUS_TRY(device_buffer(device, CL_MEM_WRITE_ONLY, global * sizeof(float), NULL, &bench->out));
+out:
+    return status;
+}
+
+static void bench_fini(struct bench *bench)
+{
+    if (bench->fma != NULL) {
+        clReleaseKernel(bench->fma);
+    }
+    if (bench->read != NULL) {
+        clReleaseKernel(bench->read);
+    }
+    if (bench->out != NULL) {
+        clReleaseMemObject(bench->out);
+    }
+    if (bench->data != NULL) {
+        clReleaseMemObject(bench->data);
+    }
+}
+
+static double time_of(const struct event_time *time)
+{
+    return time->sane ? time->event_ns : time->host_ns;
+}
+
+/* The kernel's ulong argument `index` is how much it does: grows it until a launch takes run_ns,
+ * and gives the least ns for one unit of it. */
+static enum status time_kernel(struct bench *bench, cl_kernel kernel, cl_uint index, double *ns)
+{
+    enum status status = STATUS_OK;
+    struct event_time time = {0};
+    double best = (double)INFINITY;
+    cl_ulong units = 1;
+    for (bool enough = false; !enough; units = enough ? units : units * 2) {
+        OPENCL_TRY(clSetKernelArg(kernel, index, sizeof units, &units));
+        STATUS_TRY(launch_kernel(bench->device, kernel, bench->groups, bench->local, 1, &time));
+        enough = time_of(&time) >= run_ns || units >= (cl_ulong)1 << 40;
+    }
+    for (size_t i = 0; i < RUNS; ++i) {
+        STATUS_TRY(launch_kernel(bench->device, kernel, bench->groups, bench->local, 1, &time));
+        best = fmin(best, time_of(&time) / (double)units);
+    }
+    *ns = best;
+out:
+    return status;
+}
+
+static enum status measure_fma(struct bench *bench, double *gflops)
+{
+    enum status status = STATUS_OK;
+    const float a = 0.999F, b = 0.001F;
+    double ns = 0.0;
+    OPENCL_TRY(clSetKernelArg(bench->fma, 0, sizeof(cl_mem), &bench->out));
+    OPENCL_TRY(clSetKernelArg(bench->fma, 2, sizeof a, &a));
+    OPENCL_TRY(clSetKernelArg(bench->fma, 3, sizeof b, &b));
+    STATUS_TRY(time_kernel(bench, bench->fma, 1, &ns));
+    *gflops = 2.0 * (double)(bench->width * CHAINS) * (double)(bench->groups * bench->local) / ns;
+out:
+    return status;
+}
+
+/* About `wanted` bytes in all, in equal slices of whole steps. */
+static enum status measure_read(struct bench *bench, size_t wanted, struct roofline_read *read)
+{
+    enum status status = STATUS_OK;
+    const size_t step = bench->width * STREAMS * bench->local;
+    const size_t slice =
+        size_max(wanted / bench->groups / sizeof(float) / step, 1) * step; /* floats */
+    const cl_ulong vectors = slice / bench->width;
+    double ns = 0.0;
+    OPENCL_TRY(clSetKernelArg(bench->read, 0, sizeof(cl_mem), &bench->data));
+    OPENCL_TRY(clSetKernelArg(bench->read, 1, sizeof(cl_mem), &bench->out));
+    OPENCL_TRY(clSetKernelArg(bench->read, 2, sizeof vectors, &vectors));
+    STATUS_TRY(time_kernel(bench, bench->read, 3, &ns));
+    read->bytes = slice * bench->groups * sizeof(float);
+    read->gb_per_s = (double)read->bytes / ns;
+out:
+    return status;
+}
+
+/* Half of what each cache holds for all PEs; far more than the last one for memory, as far as the
+ * device can hold it. */
+static size_t choose_sizes(const struct bench *bench, const struct roofline_request *request,
+                           struct roofline_read *reads)
+{
+    const struct topology *topology = request->topology;
+    size_t count = 0, last = 0;
+    if (bench->device->info.type == DEVICE_CPU) {
+        for (size_t i = 0; i < topology->cache_count && count + 1 < ROOFLINE_MAX_SIZES; ++i) {
+            const struct topology_cache *cache = &topology->caches[i];
+            const size_t used = size_min(cache->count, size_div_up(request->pes, cache->cores_per));
+            last = cache->bytes * size_max(used, 1);
+            reads[count++] = (struct roofline_read){.bytes = last / 2, .level = cache->level};
+        }
+    }
+    const size_t wanted = size_max(memory_bytes_least, 8 * last);
+    const size_t memory = size_min(wanted, bench->device->info.max_alloc_bytes / 2);
+    while (count > 0 && reads[count - 1].bytes >= memory) {
+        --count;
+    }
+    reads[count++] = (struct roofline_read){.bytes = memory};
+    return count;
+}
+
+static enum status create_data(struct bench *bench, size_t bytes)
+{
+    enum status status = STATUS_OK;
+    const size_t slack = bench->groups * bench->local * bench->width * STREAMS * sizeof(float);
+    const cl_float zero = 0.0F;
+    const size_t all = (bytes + slack) / LINE_FLOATS * LINE_FLOATS;
+    STATUS_TRY(device_buffer(bench->device, CL_MEM_READ_ONLY, all, NULL, &bench->data));
+    OPENCL_TRY(clEnqueueFillBuffer(bench->device->queue, bench->data, &zero, sizeof zero, 0,
+                                   all / sizeof zero * sizeof zero, 0, NULL, NULL));
+out:
+    return status;
+}
+
+static enum status poll(const struct roofline_request *request)
+{
+    if (request->interrupted != NULL && request->interrupted(request->user)) {
+        return STATUS_FAIL(STATUS_INTERRUPTED, "roofline", "interrupted");
+    }
+    return STATUS_OK;
+}
+
+enum status roofline_measure(struct device *device, const struct roofline_request *request,
+                             struct roofline *out)
+{
+    enum status status = STATUS_OK;
+    struct bench bench = {0};
+    struct roofline roofline = {.pes = request->pes};
+    *out = (struct roofline){0};
+    STATUS_TRY(poll(request));
+    STATUS_TRY(bench_init(&bench, device, request->pes));
+    STATUS_TRY(poll(request));
+    STATUS_TRY(measure_fma(&bench, &roofline.fma_gflops));
+    roofline.read_count = choose_sizes(&bench, request, roofline.reads);
+    STATUS_TRY(create_data(&bench, roofline.reads[roofline.read_count - 1].bytes));
+    for (size_t i = 0; i < roofline.read_count; ++i) {
+        STATUS_TRY(poll(request));
+        STATUS_TRY(measure_read(&bench, roofline.reads[i].bytes, &roofline.reads[i]));
+    }
+    *out = roofline;
+out:
+    bench_fini(&bench);
+    return status;
+}
+
+double roofline_memory_gb_per_s(const struct roofline *roofline)
+{
+    return roofline->read_count > 0 ? roofline->reads[roofline->read_count - 1].gb_per_s : 0.0;
+}
+
+double roofline_bound_gflops(const struct roofline *roofline, double flops, double bytes)
+{
+    const double fed =
+        bytes > 0.0 ? roofline_memory_gb_per_s(roofline) * flops / bytes : roofline->fma_gflops;
+    return fed < roofline->fma_gflops ? fed : roofline->fma_gflops;
+}

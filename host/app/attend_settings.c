@@ -1,0 +1,287 @@
+/* The option table of attend: each option has one value. */
+#include "host/app/attend.h"
+
+#include "host/app/format.h"
+#include "host/app/settings.h"
+#include "host/scratch/arena.h"
+
+#include <stddef.h>
+
+#define AT(member) offsetof(struct attend_settings, member)
+
+enum { FOR_ATTEND = 1 };
+
+/* More parts than any device has work-groups for. */
+enum { MAX_PARTS = 65536 };
+
+static const char *const command_names[] = {"attend"};
+
+static const char section_files[] = "Files:";
+static const char section_mask[] = "Attention:";
+static const char section_memory[] = "Scratch:";
+static const char section_device[] = "Where it runs:";
+static const char section_results[] = "Check and results:";
+
+static const struct option options[] = {
+    {.name = "q",
+     .type = OPTION_TEXT,
+     .commands = FOR_ATTEND,
+     .offset = AT(q),
+     .section = section_files,
+     .argument = "Q.npy",
+     .help = "queries [batch, q_heads, seq_q, head_dim]; batch, or batch and heads, may be left "
+             "out in all three"},
+    {.name = "k",
+     .type = OPTION_TEXT,
+     .commands = FOR_ATTEND,
+     .offset = AT(k),
+     .section = section_files,
+     .argument = "K.npy",
+     .help = "keys [batch, kv_heads, seq_kv, head_dim]; kv_heads divides q_heads"},
+    {.name = "v",
+     .type = OPTION_TEXT,
+     .commands = FOR_ATTEND,
+     .offset = AT(v),
+     .section = section_files,
+     .argument = "V.npy",
+     .help = "values [batch, kv_heads, seq_kv, head_dim_v]"},
+    {.name = "out",
+     .type = OPTION_TEXT,
+     .commands = FOR_ATTEND,
+     .offset = AT(out),
+     .section = section_files,
+     .argument = "O.npy",
+     .help = "written: the result [batch, q_heads, seq_q, head_dim_v], f32"},
+    {.name = "lse",
+     .type = OPTION_TEXT,
+     .commands = FOR_ATTEND,
+     .offset = AT(lse),
+     .section = section_files,
+     .argument = "L.npy",
+     .help = "written: log of the sum of exp(score) [batch, q_heads, seq_q], f32"},
+    {.name = "causal",
+     .type = OPTION_FLAG,
+     .commands = FOR_ATTEND,
+     .offset = AT(causal),
+     .section = section_mask,
+     .help = "hide keys after the query's own, aligned at the bottom right"},
+    {.name = "window",
+     .type = OPTION_WINDOW,
+     .commands = FOR_ATTEND,
+     .offset = AT(window),
+     .section = section_mask,
+     .argument = "LEFT,RIGHT",
+     .standard = "-1,-1",
+     .help = "keys visible before and after the query's own; -1 = all"},
+    {.name = "softcap",
+     .type = OPTION_LIMIT,
+     .commands = FOR_ATTEND,
+     .offset = AT(softcap),
+     .section = section_mask,
+     .argument = "X",
+     .standard = "none",
+     .help = "bound of the scores: X tanh(score / X)"},
+    {.name = "alibi",
+     .type = OPTION_FLAG,
+     .commands = FOR_ATTEND,
+     .offset = AT(alibi),
+     .section = section_mask,
+     .help = "linear bias by distance, a slope a head"},
+    {.name = "sinks",
+     .type = OPTION_TEXT,
+     .commands = FOR_ATTEND,
+     .offset = AT(sinks),
+     .section = section_mask,
+     .argument = "S.npy",
+     .standard = "none",
+     .help = "[q_heads]: a logit a head that takes part in the softmax without a value"},
+    {.name = "mask",
+     .type = OPTION_TEXT,
+     .commands = FOR_ATTEND,
+     .offset = AT(mask),
+     .section = section_mask,
+     .argument = "M.npy",
+     .standard = "none",
+     .help = "[seq_q, seq_kv], added to the scores of every head; -inf hides"},
+    {.name = "scale",
+     .type = OPTION_FACTOR,
+     .commands = FOR_ATTEND,
+     .offset = AT(scale),
+     .maximum = 1000000,
+     .because = "scores are f32, and overflow beyond",
+     .section = section_mask,
+     .argument = "X",
+     .standard = "1 / sqrt(head_dim)",
+     .help = "factor of the scores"},
+    {.name = "policy",
+     .type = OPTION_WORD,
+     .commands = FOR_ATTEND,
+     .offset = AT(policy),
+     .words = "unscoped|scoped|nested",
+     .section = section_memory,
+     .argument = "unscoped|scoped|nested",
+     .standard = "nested",
+     .help = "which scopes count: none, the tile's, all"},
+    {.name = "dtype",
+     .type = OPTION_WORD,
+     .commands = FOR_ATTEND,
+     .offset = AT(dtype),
+     .words = "f32|f16",
+     .section = section_memory,
+     .argument = "f32|f16",
+     .standard = "f16 if q, k and v are, else f32",
+     .help = "storage of q, k, v and p"},
+    {.name = "block-m",
+     .type = OPTION_COUNT,
+     .commands = FOR_ATTEND,
+     .offset = AT(block_m),
+     .minimum = 1,
+     .section = section_memory,
+     .argument = "N",
+     .standard = "32",
+     .help = "query rows of an item"},
+    {.name = "block-n",
+     .type = OPTION_COUNT,
+     .commands = FOR_ATTEND,
+     .offset = AT(block_n),
+     .minimum = 1,
+     .section = section_memory,
+     .argument = "N",
+     .standard = "64",
+     .help = "keys and values of a tile"},
+    {.name = "parts",
+     .type = OPTION_COUNT,
+     .commands = FOR_ATTEND,
+     .offset = AT(parts),
+     .minimum = 1,
+     .maximum = MAX_PARTS,
+     .section = section_memory,
+     .argument = "N",
+     .standard = "1",
+     .help = "items that share the tiles of a block of rows (split-KV), for few queries on many "
+             "keys"},
+    {.name = "pool",
+     .type = OPTION_POOL,
+     .commands = FOR_ATTEND,
+     .offset = AT(pool),
+     .minimum = ARENA_DEFAULT_ALIGNMENT,
+     .section = section_memory,
+     .argument = "SIZE|grow",
+     .standard = "1MiB",
+     .help = "scratch bytes of one PE, 128 or more. grow: what the problem needs"},
+    {.name = "pes",
+     .type = OPTION_COUNT,
+     .commands = FOR_ATTEND,
+     .offset = AT(pes),
+     .words = "auto",
+     .minimum = 1,
+     .section = section_device,
+     .argument = "auto|N",
+     .standard = "auto",
+     .help = "processing elements: work-groups, each with a pool of its own"},
+    {.name = "device",
+     .type = OPTION_TEXT,
+     .commands = FOR_ATTEND,
+     .offset = AT(device),
+     .section = section_device,
+     .argument = "INDEX|cpu|gpu|NAME",
+     .standard = "the first GPU, else the first CPU",
+     .help = "index, type or part of the name; `scratchscope devices` lists them"},
+    {.name = "kernel",
+     .type = OPTION_WORD,
+     .commands = FOR_ATTEND,
+     .offset = AT(kernel),
+     .words = "auto|simd|simt",
+     .section = section_device,
+     .argument = "auto|simd|simt",
+     .standard = "auto",
+     .help = "simd: one work-item a PE, for CPUs; simt: cooperating work-items, for GPUs"},
+    {.name = "verify",
+     .type = OPTION_FLAG,
+     .commands = FOR_ATTEND,
+     .offset = AT(verify),
+     .section = section_results,
+     .help = "compare all rows with the reference (of a large problem a sample), not just a few"},
+    {.name = "format",
+     .type = OPTION_WORD,
+     .commands = FOR_ATTEND,
+     .offset = AT(format),
+     .words = "table|json",
+     .section = section_results,
+     .argument = "table|json",
+     .standard = "table",
+     .help = "of what is printed"},
+};
+
+static const struct option_table table = {
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+    .commands = command_names,
+};
+
+void attend_settings_help(FILE *file)
+{
+    options_help(&table, 0, file);
+}
+
+static enum status check_files(const struct attend_settings *settings)
+{
+    const struct {
+        const char *name;
+        const char *path;
+        const char *what;
+    } files[] = {
+        {"--q", settings->q, "the queries, a .npy file"},
+        {"--k", settings->k, "the keys, a .npy file"},
+        {"--v", settings->v, "the values, a .npy file"},
+        {"--out", settings->out, "the .npy file that the result goes to"},
+        {"--lse", settings->lse, "the .npy file that the LSE goes to"},
+    };
+
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i].path == NULL) {
+            enum status status =
+                STATUS_FAIL(STATUS_BAD_INPUT, files[i].name, "it is missing: %s", files[i].what);
+            status_hint("scratchscope attend --help lists the options");
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Causal hides every key after the query's own: a reach to the right contradicts it. */
+static enum status check_window(const struct attend_settings *settings)
+{
+    if (!settings->causal || settings->window.right <= 0) {
+        return STATUS_OK;
+    }
+    enum status status =
+        STATUS_FAIL(STATUS_BAD_INPUT, "--window",
+                    "%lld keys after the query's own contradict --causal, which hides them",
+                    (long long)settings->window.right);
+    status_hint("--window %lld,0", (long long)settings->window.left);
+    return status;
+}
+
+enum status attend_settings_parse(int argc, char **argv, struct attend_settings *out, bool *help)
+{
+    enum status status = STATUS_OK;
+
+    *out = (struct attend_settings){
+        .window = {.left = -1, .right = -1},
+        .parts = 1,
+        .policy = POLICY_NESTED,
+        .dtype = DTYPE_COUNT,
+        .block_m = 32,
+        .block_n = 64,
+        .pool = {.bytes = (size_t)1 << 20},
+        .format = FORMAT_TABLE,
+    };
+    STATUS_TRY(options_parse(&table, 0, argc, argv, out, help));
+    if (!*help) {
+        STATUS_TRY(check_files(out));
+        STATUS_TRY(check_window(out));
+    }
+out:
+    return status;
+}

@@ -1,0 +1,68 @@
+#include "host/app/place.h"
+
+#include "host/app/app.h"
+#include "host/app/settings.h"
+#include "host/base/size.h"
+
+#include <stdio.h>
+
+/* PEs of a compute unit where they are no CPU cores: one waits for memory while the other works. */
+enum { PES_PER_UNIT = 2 };
+
+/* As many PEs as there are arenas of this pool in the device's largest allocation, at least 1. */
+static size_t limit_pes(const struct device_info *info, size_t pool_bytes, size_t wanted)
+{
+    struct pe_arenas_shape shape = {
+        .pes = 1, .pool_bytes = pool_bytes, .guard_bytes = PE_ARENAS_GUARD_BYTES};
+
+    if (pe_arenas_layout(info->base_align_bytes, info->max_alloc_bytes, &shape) != STATUS_OK) {
+        status_clear(); /* not even one: cell_plan tells it in the row */
+        return 1;
+    }
+    return size_max(1, size_min(wanted, info->max_alloc_bytes / shape.stride_bytes));
+}
+
+static size_t choose_pes(const struct place_request *request, const struct device_info *info,
+                         size_t cores)
+{
+    size_t wanted = info->type == DEVICE_CPU ? size_min(cores, info->compute_units)
+                                             : PES_PER_UNIT * info->compute_units;
+
+    return request->pes != 0 ? request->pes : limit_pes(info, request->pool_bytes, wanted);
+}
+
+static enum kernel_style choose_style(size_t kernel, const struct device_info *info)
+{
+    if (kernel == SETTINGS_KERNEL_AUTO) {
+        return kernel_style_for(info);
+    }
+    return kernel == SETTINGS_KERNEL_SIMD ? KERNEL_SIMD : KERNEL_SIMT;
+}
+
+enum status place_open(const struct place_request *request, struct place *out)
+{
+    enum status status = STATUS_OK;
+    struct device_list devices = {0};
+    size_t index = 0;
+
+    *out = (struct place){.device = NULL};
+    STATUS_TRY(app_list_devices(&devices));
+    STATUS_TRY(device_choose(&devices, request->device, &index));
+    const struct device_info *info = &devices.devices[index];
+    STATUS_TRY(topology_init(&out->topology));
+    out->pes = choose_pes(request, info, out->topology.cores);
+    out->style = choose_style(request->kernel, info);
+    (void)fprintf(stderr, "scratchscope: device %zu: %s (%s), %zu PE%s, %s kernel\n", index,
+                  info->name, info->platform_name, out->pes, out->pes == 1 ? "" : "s",
+                  kernel_style_name(out->style));
+    STATUS_TRY(device_open(info, &out->device));
+out:
+    device_list_fini(&devices);
+    return status;
+}
+
+void place_close(struct place *place)
+{
+    device_close(place->device);
+    place->device = NULL;
+}
