@@ -215,6 +215,8 @@ static enum status publish(const struct job *job)
                              verdict->max_abs_err, verdict->tolerance, verdict->worst_row,
                              verdict->worst_column, verdict->lse_max_abs_err,
                              verdict->lse_tolerance, job->settings.out, job->settings.lse);
+        status_hint("where the tensors are right, the f32 kernel may be out of its depth: NaN or "
+                    "infinity in a hidden key's value, scores past some 1e5, values near 3e38");
     } else if (!job->result.ok) {
         status = STATUS_FAIL(STATUS_WRONG, "attend", "%s; %s and %s are written all the same",
                              job->result.agrees ? "two runs gave different bits"

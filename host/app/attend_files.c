@@ -151,8 +151,10 @@ enum status attend_files_write(const struct attend_files *files,
         status = STATUS_FAIL(STATUS_INTERRUPTED, "attend", "interrupted before it wrote");
         goto out;
     }
-    STATUS_TRY(commit(&first));
-    STATUS_TRY(commit(&second));
+    /* A stream may still fail; a staged file only has to be renamed. */
+    struct staged *before = second.output->target == NULL ? &second : &first;
+    STATUS_TRY(commit(before));
+    STATUS_TRY(commit(before == &first ? &second : &first));
 out:
     staged_fini(&first);
     staged_fini(&second);

@@ -179,7 +179,9 @@ static enum status refuse_type(const char *name, const char *descr)
                          "its type '%s' is not taken: little-endian f16, f32 and f64 are "
                          "('<f2', '<f4', '<f8')",
                          descr);
-    status_hint("write it from NumPy as numpy.save(FILE, a.astype('<f4'))");
+    status_hint(strcmp(descr, "|b1") == 0
+                    ? "a mask is added to the scores: numpy.save(FILE, numpy.where(a, 0.0, -inf))"
+                    : "write it from NumPy as numpy.save(FILE, a.astype('<f4'))");
     return status;
 }
 
@@ -435,47 +437,41 @@ static enum status fail_io(const char *path, const char *what)
                          strerror(code));
 }
 
-static enum status grow(const char *path, unsigned char **bytes, size_t *room)
-{
-    size_t wanted = 0;
-
-    if (!size_mul(*room, 2, &wanted)) {
-        return STATUS_FAIL(STATUS_NO_MEMORY, path, "the file is too large");
-    }
-    unsigned char *grown = realloc(*bytes, wanted);
-    if (grown == NULL) {
-        return STATUS_FAIL(STATUS_NO_MEMORY, path, "no memory for %zu bytes", wanted);
-    }
-    *bytes = grown;
-    *room = wanted;
-    return STATUS_OK;
-}
-
-/* One byte more than a regular file has, so that its end is seen without growing. */
-static size_t first_room(int fd)
+/* What a regular file has, no more: a device has no end, and a pipe's comes when its writer likes.
+ */
+static enum status file_bytes(const char *path, int fd, size_t *size)
 {
     struct stat info;
-    bool known = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= 0;
 
-    return known && (uintmax_t)info.st_size < SIZE_MAX ? (size_t)info.st_size + 1 : 65536;
+    *size = 0;
+    if (fstat(fd, &info) != 0) {
+        return fail_io(path, "cannot be read");
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, path,
+                           "is not a regular file: save the array into one and name that");
+    }
+    if (info.st_size < 0 || (uintmax_t)info.st_size >= SIZE_MAX) {
+        return STATUS_FAIL(STATUS_RANGE, path, "the file is too large");
+    }
+    *size = (size_t)info.st_size;
+    return STATUS_OK;
 }
 
 static enum status read_all(const char *path, int fd, unsigned char **bytes, size_t *size)
 {
     enum status status = STATUS_OK;
-    size_t room = first_room(fd);
+    size_t wanted = 0;
 
-    *bytes = malloc(room);
+    STATUS_TRY(file_bytes(path, fd, &wanted));
+    *bytes = malloc(size_max(wanted, 1));
     if (*bytes == NULL) {
-        return STATUS_FAIL(STATUS_NO_MEMORY, path, "no memory for %zu bytes", room);
+        return STATUS_FAIL(STATUS_NO_MEMORY, path, "no memory for %zu bytes", wanted);
     }
-    for (;;) {
-        if (*size == room) {
-            STATUS_TRY(grow(path, bytes, &room));
-        }
-        ssize_t got = read(fd, *bytes + *size, room - *size);
+    while (*size < wanted) {
+        ssize_t got = read(fd, *bytes + *size, wanted - *size);
         if (got == 0) {
-            return STATUS_OK;
+            return STATUS_OK; /* it has become shorter: the parser will say so */
         }
         if (got < 0 && errno != EINTR) {
             return fail_io(path, "cannot be read");
@@ -486,9 +482,10 @@ out:
     return status;
 }
 
+/* O_NONBLOCK: opening a pipe without a writer must not wait. */
 enum status npy_read(const char *path, unsigned char **bytes, size_t *size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
     *bytes = NULL;
     *size = 0;

@@ -374,8 +374,8 @@ static void raise_max(struct work *work, size_t r, double max)
     }
 }
 
-/* What a score's size weighs: its exp, p, unless its error may make it much larger than that. The
- * bound keeps products with any finite size finite. */
+/* What a score's size weighs: its exp, p, unless its error may make it much larger than that; at
+ * most as much as the maximum's, 1. */
 static double weighted_size(double score, double p, double size)
 {
     double error = REFERENCE_SCORE_ROUNDING * size;
@@ -383,7 +383,7 @@ static double weighted_size(double score, double p, double size)
     if (!isfinite(size)) {
         return 0.0;
     }
-    return size * (error < 0x1p-6 ? p : exp(fmin(score + error, 400.0)));
+    return size * (error < 0x1p-6 ? p : exp(fmin(score + error, 0.0)));
 }
 
 /* A NaN score never becomes the maximum, but its exp is NaN; with a maximum of -inf the subtraction

@@ -47,9 +47,9 @@ enum status reference_create(const struct problem *problem, const struct inputs 
 void reference_destroy(struct reference *reference);
 
 struct verdict {
-    bool verified;          /* every element compared is within the tolerance of its own row */
-    double max_abs_err;     /* of out; infinity if a NaN or infinity stands alone on one side */
-    double tolerance;       /* atol + rtol x out_magnitude, of the row with the largest scores */
+    bool verified;      /* every element compared is within the tolerance of its own row */
+    double max_abs_err; /* of out; infinity if a NaN or infinity stands alone on one side */
+    double tolerance;   /* atol + rtol x out_magnitude: the widest row's, or worst_row's if wrong */
     double lse_max_abs_err; /* the same of LSE */
     double lse_tolerance;   /* absolute, of that row too */
     size_t rows_checked;    /* rows compared: the reference's */

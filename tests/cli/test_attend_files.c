@@ -211,6 +211,31 @@ static void attend_on_a_full_disk_keeps_both_files(void **state)
     cli_remove_folder(folder);
 }
 
+/* A stream that takes nothing fails before the file beside it is replaced. */
+static void attend_to_a_full_device_keeps_the_other_file(void **state)
+{
+    char folder[CLI_PATH_BYTES];
+    char line[ATTEND_LINE_BYTES];
+    struct cli_run run;
+
+    (void)state;
+    cli_folder(folder);
+    attend_put_small(folder, "f4");
+    cli_write_file(folder, "o.npy", "old o");
+    (void)snprintf(line, sizeof line,
+                   "attend --q %s/q.npy --k %s/k.npy --v %s/v.npy --out %s/o.npy --lse /dev/full",
+                   folder, folder, folder, folder);
+    const struct cli_start start = {.line = line};
+    cli_start(&run, &start);
+    assert_int_equal(run.code, 2);
+    cli_says(run.err, "/dev/full: could not be written");
+    char *out = cli_file(folder, "o.npy");
+    assert_string_equal(out, "old o");
+    free(out);
+    cli_fini(&run);
+    cli_remove_folder(folder);
+}
+
 /* Whenever it is stopped, each file is the old one or whole, and none stands beside them. */
 static void attend_interrupted_leaves_no_torn_file(void **state)
 {
@@ -294,6 +319,7 @@ int main(void)
         cmocka_unit_test(attend_refuses_options_that_make_no_sense),
         cmocka_unit_test(attend_refuses_outputs_that_meet),
         cmocka_unit_test(attend_on_a_full_disk_keeps_both_files),
+        cmocka_unit_test(attend_to_a_full_device_keeps_the_other_file),
         cmocka_unit_test(attend_interrupted_leaves_no_torn_file),
         cmocka_unit_test(attend_writes_what_nobody_wants_to_dev_null),
         cmocka_unit_test(attend_help_lists_its_options),
