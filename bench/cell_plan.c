@@ -175,3 +175,17 @@ out:
     }
     return status;
 }
+
+void cell_judge(struct cell_result *result, bool same_bits)
+{
+    const struct attention_check *check = &result->check;
+
+    result->checked = true;
+    result->agrees = check->touch.peak_bytes == result->footprint.peak_bytes &&
+                     check->touch.touched_lines == result->footprint.touched_lines &&
+                     check->parts_touched_bytes == result->parts_bytes &&
+                     check->touch.guards_intact;
+    result->same_bits = same_bits;
+    result->ok = check->verdict.verified && result->agrees && check->repeatable &&
+                 result->same_bits && check->poison_neutral;
+}

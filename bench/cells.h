@@ -98,6 +98,9 @@ enum status cell_plan(struct cell *cell, size_t max_alloc_bytes, size_t base_ali
  * after cell_plan only). */
 struct footprint_request cell_request(const struct cell *cell);
 
+/* Fills checked, agrees, same_bits and ok from result->check and the plan. */
+void cell_judge(struct cell_result *result, bool same_bits);
+
 struct sweep_options {
     size_t repetitions; /* of each cell, >= 1 */
     double min_time_s;  /* of each repetition, > 0 */

@@ -33,14 +33,6 @@ struct bench {
     cl_mem data;
 };
 
-static size_t vector_width(const struct device_info *info)
-{
-    if (info->float_vector_width >= 16) {
-        return 16;
-    }
-    return info->float_vector_width >= 8 ? 8 : 4;
-}
-
 static enum status bench_init(struct bench *bench, struct device *device, size_t pes)
 {
     enum status status = STATUS_OK;
@@ -48,7 +40,7 @@ static enum status bench_init(struct bench *bench, struct device *device, size_t
     size_t limit = 0, own = 0, global = 0;
     char options[64];
     *bench = (struct bench){.device = device,
-                            .width = vector_width(&device->info),
+                            .width = device_vector_width(&device->info),
                             .groups = cpu ? pes : pes * GPU_GROUPS,
                             .local = 1};
     snprintf(options, sizeof options, "-DVECTOR_WIDTH=%zu", bench->width);

@@ -184,19 +184,12 @@ out:
 
 static void judge(struct sweep_group *group, struct cell_result *result)
 {
-    const struct attention_check *check = &result->check;
+    const uint64_t hash = result->check.output_hash;
     if (!group->hashed) {
         group->hashed = true;
-        group->output_hash = check->output_hash;
+        group->output_hash = hash;
     }
-    result->checked = true;
-    result->agrees = check->touch.peak_bytes == result->footprint.peak_bytes &&
-                     check->touch.touched_lines == result->footprint.touched_lines &&
-                     check->parts_touched_bytes == result->parts_bytes &&
-                     check->touch.guards_intact;
-    result->same_bits = check->output_hash == group->output_hash;
-    result->ok = check->verdict.verified && result->agrees && check->repeatable &&
-                 result->same_bits && check->poison_neutral;
+    cell_judge(result, hash == group->output_hash);
 }
 
 static enum status report_row(struct sweep *sweep, const struct sweep_entry *entry,

@@ -101,19 +101,6 @@ out:
     return status;
 }
 
-static void judge(struct cell_result *result)
-{
-    const struct attention_check *check = &result->check;
-
-    result->checked = true;
-    result->same_bits = true;
-    result->agrees = check->touch.peak_bytes == result->footprint.peak_bytes &&
-                     check->touch.touched_lines == result->footprint.touched_lines &&
-                     check->parts_touched_bytes == result->parts_bytes &&
-                     check->touch.guards_intact;
-    result->ok = check->verdict.verified && result->agrees && check->repeatable;
-}
-
 static void note_time(struct job *job, const struct event_time *time)
 {
     double real_ns = time->sane ? time->event_ns : time->host_ns;
@@ -152,7 +139,7 @@ static enum status check_and_time(struct job *job, struct attention *attention,
     struct event_time time = {.sane = false};
 
     STATUS_TRY(attention_check(attention, bound, reference, false, &job->result.check));
-    judge(&job->result);
+    cell_judge(&job->result, true);
     STATUS_TRY(read_results(job, attention));
     STATUS_TRY(poll());
     STATUS_TRY(attention_launch(attention, bound, job->result.items, false, 1, &time));

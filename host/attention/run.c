@@ -55,15 +55,6 @@ enum kernel_style kernel_style_for(const struct device_info *info)
     return info->type == DEVICE_CPU ? KERNEL_SIMD : KERNEL_SIMT;
 }
 
-/* The widest vector of 4, 8 or 16 floats that the device has registers for. */
-static size_t vector_width(const struct device_info *info)
-{
-    if (info->float_vector_width >= 16) {
-        return 16;
-    }
-    return info->float_vector_width >= 8 ? 8 : 4;
-}
-
 static enum status build(struct attention *attention, const struct attention_options *options)
 {
     enum status status = STATUS_OK;
@@ -73,8 +64,8 @@ static enum status build(struct attention *attention, const struct attention_opt
              "-DHEAD_DIM=%zu -DHEAD_DIM_V=%zu -DBLOCK_M=%zu -DBLOCK_N=%zu -DSTORAGE_F16=%d "
              "-DVECTOR_WIDTH=%zu -DSOFTCAP=%d -DALIBI=%d -DMASK=%d -DSINKS=%d -DSPLIT=%d",
              p->head_dim, p->head_dim_v, p->block_m, p->block_n, p->dtype == DTYPE_F16,
-             vector_width(&attention->device->info), p->softcap > 0.0, p->alibi, p->mask, p->sinks,
-             problem_parts(p) > 1);
+             device_vector_width(&attention->device->info), p->softcap > 0.0, p->alibi, p->mask,
+             p->sinks, problem_parts(p) > 1);
     const char *source = options->source;
     if (source == NULL) {
         source = options->style == KERNEL_SIMT ? kernels_attention_simt : kernels_attention_simd;

@@ -20,6 +20,14 @@ out:
     return status;
 }
 
+size_t device_vector_width(const struct device_info *info)
+{
+    if (info->float_vector_width >= 16) {
+        return 16;
+    }
+    return info->float_vector_width >= 8 ? 8 : 4;
+}
+
 enum status device_open(const struct device_info *info, struct device **out)
 {
     enum status status = STATUS_OK;

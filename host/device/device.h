@@ -57,6 +57,10 @@ void device_list_fini(struct device_list *list);
 enum status device_choose(const struct device_list *list, const char *spec,
                           size_t *index) STATUS_MUST_USE;
 
+/* The widest vector of 4, 8 or 16 floats that the device has registers for: VECTOR_WIDTH of the
+ * kernels. */
+size_t device_vector_width(const struct device_info *info);
+
 /* An open device: one context, one in-order queue with profiling. */
 struct device {
     struct device_info info;
