@@ -19,16 +19,20 @@
 
 INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global const uchar *v)
 {
-    load_keys(walk, k);
-    compute_scores(walk);
+    STAGE(STAGE_KEYS) load_keys(walk, k);
+    STAGE(STAGE_SCORES) compute_scores(walk);
     walk_rewind(walk, TABLE_SCOPE_KEYS);
-    softmax_maximum(walk);
-    softmax_rescale(walk);
-    softmax_weights(walk);
+    STAGE(STAGE_SOFTMAX)
+    {
+        softmax_maximum(walk);
+        softmax_rescale(walk);
+        softmax_weights(walk);
+    }
     walk_rewind(walk, TABLE_SCOPE_SCORES);
-    load_values(walk, v);
-    compute_values(walk);
-    keep_state(walk);
+    STAGE(STAGE_STAGING) load_values(walk, v);
+    STAGE(STAGE_VALUES) compute_values(walk);
+    keep_maximum(walk);
+    STAGE(STAGE_COPIES) keep_sums(walk);
     walk_rewind(walk, TABLE_SCOPE_VALUES);
     walk_rewind(walk, TABLE_SCOPE_TILE);
 }
@@ -40,8 +44,13 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         __global const float *mask, __global float *parts, __global float *out,
                         __global float *lse)
 {
-    struct walk walk = {
-        .params = params, .sinks = sinks, .slopes = slopes, .mask = mask, .lane = 0, .lanes = 1};
+    struct walk walk = {.params = params,
+                        .sinks = sinks,
+                        .slopes = slopes,
+                        .mask = mask,
+                        .v = v,
+                        .lane = 0,
+                        .lanes = 1};
     walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;
     for (ulong i = params->item_first + get_group_id(0); i < params->item_end;
          i += get_num_groups(0)) {

@@ -30,24 +30,25 @@
  * the kernel once for either case. */
 INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global const uchar *v)
 {
-    load_keys(walk, k);
+    STAGE(STAGE_KEYS) load_keys(walk, k);
     arena_barrier(); /* k, and before the first tile q and the starting state */
-    compute_scores(walk);
+    STAGE(STAGE_SCORES) compute_scores(walk);
     arena_barrier(); /* s, and the reads of k */
     walk_rewind(walk, TABLE_SCOPE_KEYS);
-    softmax_maximum(walk);
+    STAGE(STAGE_SOFTMAX) softmax_maximum(walk);
     arena_barrier(); /* m_new */
-    softmax_rescale(walk);
+    STAGE(STAGE_SOFTMAX) softmax_rescale(walk);
     arena_barrier(); /* alpha */
-    softmax_weights(walk);
+    STAGE(STAGE_SOFTMAX) softmax_weights(walk);
     arena_barrier(); /* p, l_new, and the reads of s */
     walk_rewind(walk, TABLE_SCOPE_SCORES);
     arena_barrier(); /* the rewound range: v may stand where s and k were */
-    load_values(walk, v);
+    STAGE(STAGE_STAGING) load_values(walk, v);
     arena_barrier(); /* v */
-    compute_values(walk);
+    STAGE(STAGE_VALUES) compute_values(walk);
     arena_barrier(); /* acc_new */
-    keep_state(walk);
+    keep_maximum(walk);
+    STAGE(STAGE_COPIES) keep_sums(walk);
     arena_barrier(); /* m, l, acc, and the reads of v and of the copies' sources */
     walk_rewind(walk, TABLE_SCOPE_VALUES);
     walk_rewind(walk, TABLE_SCOPE_TILE);
@@ -65,6 +66,7 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         .sinks = sinks,
                         .slopes = slopes,
                         .mask = mask,
+                        .v = v,
                         .lane = (uint)get_local_id(0)};
     walk.lanes = (uint)get_local_size(0);
     walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;

@@ -34,6 +34,7 @@ struct attention_options {
     size_t local_size;       /* work-items of a PE, simt; 0 = a good one for the device; simd: 1 */
     size_t pes;              /* work-groups, >= 1 */
     const char *source;      /* kernel text instead of the product's own; NULL = that of style */
+    const char *defines;     /* further build options, for timing variants; NULL = none */
 };
 
 struct attention;
