@@ -11,15 +11,21 @@
  * Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32 (scores.clh, state.clh).
  * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32; with SPLIT
  *   parts [items][LAYOUT_PART_ELEMS] f32 instead, which merge.cl joins.
- * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: steps.clh.
+ * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: walk.clh.
  *
  * Every phase is done for all rows before the next: k and s are dead before v is written.
  */
+#define PREFETCH 1
+#include "config.clh"
+
+#if BLOCK_M >= PACK_BLOCK
+#define SOFTMAX_ROWS PACK_BLOCK
+#endif
 #include "steps.clh"
 
-INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global const uchar *v)
+INLINE void walk_tile(const struct walk *walk)
 {
-    STAGE(STAGE_KEYS) load_keys(walk, k);
+    STAGE(STAGE_KEYS) load_keys(walk);
     STAGE(STAGE_SCORES) compute_scores(walk);
     walk_rewind(walk, TABLE_SCOPE_KEYS);
     STAGE(STAGE_SOFTMAX)
@@ -29,7 +35,7 @@ INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global
         softmax_weights(walk);
     }
     walk_rewind(walk, TABLE_SCOPE_SCORES);
-    STAGE(STAGE_STAGING) load_values(walk, v);
+    STAGE(STAGE_STAGING) load_values(walk);
     STAGE(STAGE_VALUES) compute_values(walk);
     keep_maximum(walk);
     STAGE(STAGE_COPIES) keep_sums(walk);
@@ -48,6 +54,7 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         .sinks = sinks,
                         .slopes = slopes,
                         .mask = mask,
+                        .k = k,
                         .v = v,
                         .lane = 0,
                         .lanes = 1};
@@ -61,7 +68,7 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
         for (ulong t = 0; t < walk.item.tile_count; ++t) {
             walk.row = table + t * params->table_row_stride;
             walk.key = (walk.item.tile_first + t) * BLOCK_N;
-            walk_tile(&walk, k, v);
+            walk_tile(&walk);
         }
         if (SPLIT)
             store_part(&walk, i, parts);

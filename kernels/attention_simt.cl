@@ -12,7 +12,7 @@
  * Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32 (scores.clh, state.clh).
  * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32; with SPLIT
  *   parts [items][LAYOUT_PART_ELEMS] f32 instead, which merge.cl joins.
- * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: steps.clh.
+ * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: walk.clh.
  *
  * Every phase is done for all rows before the next: k and s are dead before v is written.
  */
@@ -28,9 +28,9 @@
 
 /* Each barrier stands on every path: one that depends on a condition makes PoCL build the rest of
  * the kernel once for either case. */
-INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global const uchar *v)
+INLINE void walk_tile(const struct walk *walk)
 {
-    STAGE(STAGE_KEYS) load_keys(walk, k);
+    STAGE(STAGE_KEYS) load_keys(walk);
     arena_barrier(); /* k, and before the first tile q and the starting state */
     STAGE(STAGE_SCORES) compute_scores(walk);
     arena_barrier(); /* s, and the reads of k */
@@ -43,7 +43,7 @@ INLINE void walk_tile(const struct walk *walk, __global const uchar *k, __global
     arena_barrier(); /* p, l_new, and the reads of s */
     walk_rewind(walk, TABLE_SCOPE_SCORES);
     arena_barrier(); /* the rewound range: v may stand where s and k were */
-    STAGE(STAGE_STAGING) load_values(walk, v);
+    STAGE(STAGE_STAGING) load_values(walk);
     arena_barrier(); /* v */
     STAGE(STAGE_VALUES) compute_values(walk);
     arena_barrier(); /* acc_new */
@@ -66,6 +66,7 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         .sinks = sinks,
                         .slopes = slopes,
                         .mask = mask,
+                        .k = k,
                         .v = v,
                         .lane = (uint)get_local_id(0)};
     walk.lanes = (uint)get_local_size(0);
@@ -80,7 +81,7 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
         for (ulong t = 0; t < walk.item.tile_count; ++t) {
             walk.row = table + t * params->table_row_stride;
             walk.key = (walk.item.tile_first + t) * BLOCK_N;
-            walk_tile(&walk, k, v);
+            walk_tile(&walk);
         }
         if (SPLIT)
             store_part(&walk, i, parts);
