@@ -15,7 +15,6 @@
  *
  * Every phase is done for all rows before the next: k and s are dead before v is written.
  */
-#define PREFETCH 1
 #include "config.clh"
 
 #if BLOCK_M >= PACK_BLOCK

@@ -63,10 +63,13 @@ static enum status build(struct attention *attention, const struct attention_opt
     const int length =
         snprintf(text, sizeof text,
                  "-DHEAD_DIM=%zu -DHEAD_DIM_V=%zu -DBLOCK_M=%zu -DBLOCK_N=%zu -DSTORAGE_F16=%d "
-                 "-DVECTOR_WIDTH=%zu -DSOFTCAP=%d -DALIBI=%d -DMASK=%d -DSINKS=%d -DSPLIT=%d %s",
+                 "-DVECTOR_WIDTH=%zu -DSOFTCAP=%d -DALIBI=%d -DMASK=%d -DSINKS=%d -DSPLIT=%d "
+                 "-DPREFETCH=%d %s",
                  p->head_dim, p->head_dim_v, p->block_m, p->block_n, p->dtype == DTYPE_F16,
                  device_vector_width(&attention->device->info), p->softcap > 0.0, p->alibi, p->mask,
-                 p->sinks, problem_parts(p) > 1, options->defines != NULL ? options->defines : "");
+                 p->sinks, problem_parts(p) > 1,
+                 options->style == KERNEL_SIMD && device_is_pocl(&attention->device->info),
+                 options->defines != NULL ? options->defines : "");
     if (length < 0 || (size_t)length >= sizeof text) {
         return STATUS_FAIL(STATUS_MISUSE, "attention", "build options of %d bytes", length);
     }

@@ -136,8 +136,7 @@ static char *build_log(const struct device *device, cl_program program)
 static bool is_cache_trouble(const struct device *device, const char *log)
 {
     bool pocl = strstr(device->info.version, "PoCL") != NULL ||
-                strstr(device->info.version, "pocl") != NULL ||
-                strcmp(device->info.platform_name, "Portable Computing Language") == 0;
+                strstr(device->info.version, "pocl") != NULL || device_is_pocl(&device->info);
     return pocl && (log == NULL || strstr(log, "error") == NULL);
 }
 

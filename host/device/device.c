@@ -3,6 +3,7 @@
 #include "host/device/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum status open_queue(struct device *device)
 {
@@ -18,6 +19,11 @@ static enum status open_queue(struct device *device)
     OPENCL_CHECK(code, "clCreateCommandQueue");
 out:
     return status;
+}
+
+bool device_is_pocl(const struct device_info *info)
+{
+    return strcmp(info->platform_name, "Portable Computing Language") == 0;
 }
 
 size_t device_vector_width(const struct device_info *info)

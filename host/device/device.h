@@ -61,6 +61,10 @@ enum status device_choose(const struct device_list *list, const char *spec,
  * kernels. */
 size_t device_vector_width(const struct device_info *info);
 
+/* Whether the platform is PoCL, which builds kernels by clang for the host and takes its builtins
+ * (Oclgrind parses them and fails at the launch). */
+bool device_is_pocl(const struct device_info *info);
+
 /* An open device: one context, one in-order queue with profiling. */
 struct device {
     struct device_info info;
