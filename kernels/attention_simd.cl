@@ -5,13 +5,13 @@
  *
  * Source: FlashAttention-2 (Dao 2023), Algorithm 1.
  *
- * Work: global size = PEs, local size 1. PE g takes items g, g + PEs, ... (rows.clh).
- * Inputs: q [batch, q_heads, seq_q, HEAD_DIM], k [batch, kv_heads, seq_kv, HEAD_DIM],
- *   v [batch, kv_heads, seq_kv, HEAD_DIM_V], stored type, row-major.
- * Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32 (scores.clh, state.clh).
- * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32; with SPLIT
- *   parts [items][LAYOUT_PART_ELEMS] f32 instead, which merge.cl joins.
- * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: walk.clh.
+ * Work: global size = PEs, local size 1. A PE takes the next item of the schedule (layout.h) when
+ * it has finished one: items may be uneven, and PEs as well. Inputs: q [batch, q_heads, seq_q,
+ * HEAD_DIM], k [batch, kv_heads, seq_kv, HEAD_DIM], v [batch, kv_heads, seq_kv, HEAD_DIM_V], stored
+ * type, row-major. Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32
+ * (scores.clh, state.clh). Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch,
+ * q_heads, seq_q] f32; with SPLIT parts [items][LAYOUT_PART_ELEMS] f32 instead, which merge.cl
+ * joins. Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: walk.clh.
  *
  * Every phase is done for all rows before the next: k and s are dead before v is written.
  */
@@ -42,12 +42,26 @@ INLINE void walk_tile(const struct walk *walk)
     walk_rewind(walk, TABLE_SCOPE_TILE);
 }
 
+INLINE uint schedule_take(__global volatile uint *schedule)
+{
+    return atomic_inc(schedule + SCHEDULE_TAKEN);
+}
+
+/* The last PE to leave makes the schedule ready for the next launch. */
+INLINE void schedule_leave(__global volatile uint *schedule)
+{
+    if (atomic_inc(schedule + SCHEDULE_LEFT) + 1 == get_num_groups(0)) {
+        atomic_xchg(schedule + SCHEDULE_TAKEN, 0);
+        atomic_xchg(schedule + SCHEDULE_LEFT, 0);
+    }
+}
+
 __kernel void attention(__global uchar *arena, __global const ulong *table,
                         __global const struct attention_params *params, __global const uchar *q,
                         __global const uchar *k, __global const uchar *v,
                         __global const float *sinks, __global const float *slopes,
-                        __global const float *mask, __global float *parts, __global float *out,
-                        __global float *lse)
+                        __global const float *mask, __global volatile uint *schedule,
+                        __global float *parts, __global float *out, __global float *lse)
 {
     struct walk walk = {.params = params,
                         .sinks = sinks,
@@ -58,8 +72,9 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         .lane = 0,
                         .lanes = 1};
     walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;
-    for (ulong i = params->item_first + get_group_id(0); i < params->item_end;
-         i += get_num_groups(0)) {
+    const uint end = schedule[SCHEDULE_STARTS + 1];
+    for (uint next = schedule_take(schedule); next < end; next = schedule_take(schedule)) {
+        const uint i = schedule[SCHEDULE_ORDER(get_num_groups(0)) + next];
         walk.item = rows_item(params, i);
         walk.row = table;
         load_queries(&walk, q);
@@ -75,4 +90,5 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
             store_rows(&walk, out, lse);
         walk_rewind(&walk, TABLE_SCOPE_ITEM);
     }
+    schedule_leave(schedule);
 }

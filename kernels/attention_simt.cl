@@ -5,8 +5,8 @@
  *
  * Source: FlashAttention-2 (Dao 2023), Algorithm 1.
  *
- * Work: global size = PEs x local size, any local size. PE g takes items g, g + PEs, ...
- *   (rows.clh): a static schedule, and loops of uniform bounds around every barrier.
+ * Work: global size = PEs x local size, any local size. A PE takes its own share of the schedule
+ *   (layout.h): loops of uniform bounds around every barrier.
  * Inputs: q [batch, q_heads, seq_q, HEAD_DIM], k [batch, kv_heads, seq_kv, HEAD_DIM],
  *   v [batch, kv_heads, seq_kv, HEAD_DIM_V], stored type, row-major.
  * Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32 (scores.clh, state.clh).
@@ -59,8 +59,8 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         __global const struct attention_params *params, __global const uchar *q,
                         __global const uchar *k, __global const uchar *v,
                         __global const float *sinks, __global const float *slopes,
-                        __global const float *mask, __global float *parts, __global float *out,
-                        __global float *lse)
+                        __global const float *mask, __global const uint *schedule,
+                        __global float *parts, __global float *out, __global float *lse)
 {
     struct walk walk = {.params = params,
                         .sinks = sinks,
@@ -71,8 +71,9 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         .lane = (uint)get_local_id(0)};
     walk.lanes = (uint)get_local_size(0);
     walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;
-    for (ulong i = params->item_first + get_group_id(0); i < params->item_end;
-         i += get_num_groups(0)) {
+    const uint share = SCHEDULE_STARTS + (uint)get_group_id(0);
+    for (uint next = schedule[share]; next < schedule[share + 1]; ++next) {
+        const uint i = schedule[SCHEDULE_ORDER(get_num_groups(0)) + next];
         walk.item = rows_item(params, i);
         walk.row = table;
         load_queries(&walk, q);

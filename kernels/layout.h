@@ -51,14 +51,21 @@ typedef int64_t layout_i64;
  * rows v_pitch apart. Part x of block b starts at element (b x parts + x) x LAYOUT_PART_ELEMS. */
 #define LAYOUT_PART_ELEMS(block_m, v_pitch) ((block_m) * (2 + (v_pitch)))
 
+/* The schedule of a launch, uint cells: items taken so far, and PEs that have left, both 0 between
+ * launches; where the share of each PE starts in the order, and where the last one ends; the order,
+ * item numbers. Items that all PEs take from in turn are PE 0's share. */
+#define SCHEDULE_TAKEN 0
+#define SCHEDULE_LEFT 1
+#define SCHEDULE_STARTS 2
+#define SCHEDULE_ORDER(pes) (SCHEDULE_STARTS + (pes) + 1)
+
 /* Launch parameters, in global memory: everything a run may change without another build.
  * Fields are 8 bytes wide, or 4 in pairs, so that both languages lay the struct out alike. */
 struct attention_params {
     layout_u64 arena_stride;     /* bytes from one PE's pool to the next */
     layout_u64 arena_shift;      /* bytes from the buffer's start to PE 0's pool */
     layout_u64 table_row_stride; /* cells from one walked tile's row to the next; 0 = one row */
-    layout_u64 item_first;       /* first item of this launch */
-    layout_u64 item_end;         /* one past its last item */
+    layout_u64 item_end;         /* items of this launch: those below */
     layout_u64 batch;            /* sequences */
     layout_u64 q_heads;          /* query heads, a multiple of kv_heads */
     layout_u64 kv_heads;         /* key and value heads */

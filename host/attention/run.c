@@ -4,6 +4,7 @@
  * they change, so that back-to-back launches carry no transfer. */
 #include "host/attention/run.h"
 
+#include "host/attention/schedule.h"
 #include "host/attention/tile_program.h"
 #include "host/base/size.h"
 #include "host/device/build.h"
@@ -31,6 +32,9 @@ struct attention {
     cl_mem sinks;            /* [q_heads] f32; a byte where there are none, and so on */
     cl_mem slopes;           /* [q_heads] f32 */
     cl_mem mask;             /* [seq_q, seq_kv] f32 */
+    cl_mem schedule;         /* of scheduled_items; room for all */
+    size_t scheduled_items;  /* */
+    bool shared_schedule;    /* PEs take items in turn */
     struct pe_arenas *parts; /* the parts' states, one pool that can be painted; NULL if unsplit */
     cl_mem no_parts;         /* a byte in their place; NULL if split */
     cl_mem out, lse;         /* results, f32 */
@@ -213,9 +217,9 @@ static enum status set_tensors(struct attention *attention)
 {
     enum status status = STATUS_OK;
     const cl_mem parts = parts_buffer(attention);
-    const cl_mem tensors[] = {attention->q,      attention->k,    attention->v, attention->sinks,
-                              attention->slopes, attention->mask, parts,        attention->out,
-                              attention->lse};
+    const cl_mem tensors[] = {
+        attention->q,    attention->k,        attention->v, attention->sinks, attention->slopes,
+        attention->mask, attention->schedule, parts,        attention->out,   attention->lse};
     const cl_mem merged[] = {parts, attention->sinks, attention->out, attention->lse};
     for (cl_uint i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
         OPENCL_TRY(clSetKernelArg(attention->kernel, 3 + i, sizeof(cl_mem), &tensors[i]));
@@ -224,6 +228,27 @@ static enum status set_tensors(struct attention *attention)
         OPENCL_TRY(clSetKernelArg(attention->merge, 1 + i, sizeof(cl_mem), &merged[i]));
     }
 out:
+    return status;
+}
+
+/* Puts the schedule of items [0, item_end) on the device; the first one is that of all items. */
+static enum status schedule_items(struct attention *attention, size_t item_end)
+{
+    enum status status = STATUS_OK;
+    struct schedule schedule = {0};
+    STATUS_TRY(schedule_create(&attention->problem, item_end, attention->pes,
+                               attention->shared_schedule, &schedule));
+    if (attention->schedule == NULL) {
+        STATUS_TRY(device_buffer(attention->device, CL_MEM_READ_WRITE,
+                                 schedule.count * sizeof schedule.cells[0], schedule.cells,
+                                 &attention->schedule));
+    } else {
+        STATUS_TRY(device_write(attention->device, attention->schedule, 0,
+                                schedule.count * sizeof schedule.cells[0], schedule.cells));
+    }
+    attention->scheduled_items = item_end;
+out:
+    schedule_fini(&schedule);
     return status;
 }
 
@@ -267,6 +292,8 @@ enum status attention_create(struct device *device, const struct problem *proble
     STATUS_TRY(choose_local_size(attention, options));
     STATUS_TRY(choose_merge_size(attention));
     STATUS_TRY(upload(attention, inputs));
+    attention->shared_schedule = options->style == KERNEL_SIMD;
+    STATUS_TRY(schedule_items(attention, problem_item_count(problem)));
     STATUS_TRY(create_results(attention));
     STATUS_TRY(set_tensors(attention));
     *out = attention;
@@ -300,6 +327,7 @@ void attention_destroy(struct attention *attention)
     release(attention->sinks);
     release(attention->slopes);
     release(attention->mask);
+    release(attention->schedule);
     release(attention->q);
     release(attention->k);
     release(attention->v);
@@ -405,6 +433,9 @@ enum status attention_launch(struct attention *attention, struct attention_bound
     if (wanted.item_end != bound->values.item_end || wanted.poison != bound->values.poison) {
         STATUS_TRY(device_write(attention->device, bound->params, 0, sizeof wanted, &wanted));
         bound->values = wanted;
+    }
+    if (wanted.item_end != attention->scheduled_items) {
+        STATUS_TRY(schedule_items(attention, (size_t)wanted.item_end));
     }
     OPENCL_TRY(clSetKernelArg(attention->kernel, 0, sizeof(cl_mem), &bound->arenas->buffer));
     OPENCL_TRY(clSetKernelArg(attention->kernel, 1, sizeof(cl_mem), &bound->table));

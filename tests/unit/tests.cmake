@@ -38,6 +38,7 @@ target_sources(test_unit_kernels PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/kernels_fix
 
 # host/attention, without a device.
 scratchscope_test(unit.problem unit unit/test_problem.c attention)
+scratchscope_test(unit.schedule unit unit/test_schedule.c attention)
 scratchscope_test(unit.tile_program unit unit/test_tile_program.c attention)
 scratchscope_test(unit.inputs unit unit/test_inputs.c attention)
 scratchscope_test(unit.reference unit unit/test_reference.c attention)
