@@ -84,73 +84,51 @@ static json_t *host_name_json(void)
     return context_text(text);
 }
 
-/* First line of a small file of the kernel's; false (and "") where there is none. */
-static bool read_line(const char *path, char text[TEXT_BYTES])
+/* Google Benchmark's key: the largest frequency, else the one now. */
+static json_t *mhz_json(const struct machine *machine)
 {
-    FILE *file = fopen(path, "re");
-    bool read = file != NULL && fgets(text, TEXT_BYTES, file) != NULL;
-
-    if (!read) {
-        text[0] = '\0';
-    }
-    text[strcspn(text, "\n")] = '\0';
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return read;
-}
-
-/* The largest frequency, else what /proc/cpuinfo says now; 0 = unknown. */
-static double cpu_mhz(void)
-{
-    char text[TEXT_BYTES];
-    double mhz = 0.0;
-
-    if (read_line("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", text)) {
-        return strtod(text, NULL) / 1000.0;
-    }
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    while (file != NULL && mhz == 0.0 && fgets(text, sizeof text, file) != NULL) {
-        const char *colon = strchr(text, ':');
-        if (strncmp(text, "cpu MHz", 7) == 0 && colon != NULL) {
-            mhz = strtod(colon + 1, NULL);
-        }
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return mhz;
-}
-
-static json_t *mhz_json(void)
-{
-    double mhz = cpu_mhz();
+    double mhz = machine->max_mhz > 0.0 ? machine->max_mhz : machine->current_mhz;
 
     return mhz > 0.0 ? json_integer((json_int_t)(mhz + 0.5)) : json_null();
 }
 
-static json_t *scaling_json(void)
+static json_t *mhz_or_null(double mhz)
 {
-    char text[TEXT_BYTES];
-
-    if (!read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text)) {
-        return json_false();
-    }
-    return json_boolean(strcmp(text, "performance") != 0);
+    return mhz > 0.0 ? json_real(mhz) : json_null();
 }
 
-static json_t *load_json(void)
+static json_t *scaling_json(const struct machine *machine)
 {
-    char text[TEXT_BYTES];
+    return json_boolean(machine->governor[0] != '\0' &&
+                        strcmp(machine->governor, "performance") != 0);
+}
+
+static json_t *load_json(const struct machine *machine)
+{
     json_t *loads = json_array();
 
-    if (loads != NULL && read_line("/proc/loadavg", text)) {
-        char *at = text;
-        for (int i = 0; i < 3; i++) {
-            (void)json_array_append_new(loads, context_real(strtod(at, &at)));
-        }
+    for (size_t i = 0; loads != NULL && i < machine->load_count; i++) {
+        (void)json_array_append_new(loads, context_real(machine->loads[i]));
     }
     return loads;
+}
+
+static json_t *frequency_json(const struct machine *machine)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "governor", text_or_null(machine->governor),
+                     "current_mhz", mhz_or_null(machine->current_mhz), "min_mhz",
+                     mhz_or_null(machine->min_mhz), "max_mhz", mhz_or_null(machine->max_mhz));
+}
+
+json_t *context_binding(const struct binding *binding)
+{
+    const bool bound = binding->known && binding->bound > 0;
+    const char *why_not = binding->why_not != NULL ? binding->why_not : "the driver did not";
+
+    return json_pack("{s:o, s:o, s:o}", "pes_bound",
+                     binding->known ? json_boolean(bound) : json_null(), "cpus",
+                     bound ? json_string(binding->cpus) : json_null(), "why_not",
+                     binding->known && !bound ? json_string(why_not) : json_null());
 }
 
 static json_t *cache_json(const struct topology_cache *cache)
@@ -247,14 +225,21 @@ static bool add_google_keys(json_t *json, const struct context *context)
     const char *build = "debug";
 #endif
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    struct machine now;
+
+    if (context->machine == NULL) {
+        machine_read("", &now);
+    }
+    const struct machine *machine = context->machine != NULL ? context->machine : &now;
 
     return add(json, "date", date_json()) && add(json, "host_name", host_name_json()) &&
            add(json, "executable", context_text(context->executable)) &&
            add(json, "num_cpus", cpus > 0 ? json_integer(cpus) : json_null()) &&
-           add(json, "mhz_per_cpu", mhz_json()) &&
-           add(json, "cpu_scaling_enabled", scaling_json()) &&
+           add(json, "mhz_per_cpu", mhz_json(machine)) &&
+           add(json, "cpu_scaling_enabled", scaling_json(machine)) &&
            add(json, "caches", caches_json(context->topology)) &&
-           add(json, "load_avg", load_json()) &&
+           add(json, "load_avg", load_json(machine)) &&
+           add(json, "cpu_frequency", frequency_json(machine)) &&
            add(json, "library_build_type", json_string(build));
 }
 
@@ -270,6 +255,10 @@ static bool add_device(json_t *json, const struct context *context)
            add(json, "pes", context->pes > 0 ? context_size(context->pes) : json_null()) &&
            add(json, "topology",
                context->topology == NULL ? json_null() : context_topology(context->topology)) &&
+           add(json, "affinity",
+               context->binding == NULL ? json_null() : text_or_null(context->binding->allowed)) &&
+           add(json, "binding",
+               context->binding == NULL ? json_null() : context_binding(context->binding)) &&
            add(json, "roofline",
                context->roofline == NULL ? json_null() : context_roofline(context->roofline));
 }

@@ -4,7 +4,9 @@
 #define HOST_APP_CONTEXT_H
 
 #include "bench/roofline.h"
+#include "host/app/machine.h"
 #include "host/app/results.h"
+#include "host/device/binding.h"
 #include "host/device/topology.h"
 
 #include <jansson.h>
@@ -16,6 +18,8 @@ struct context {
     const char *executable;            /* argv[0] */
     const struct device_info *device;  /* NULL in a plan */
     const struct topology *topology;   /* NULL in a plan */
+    const struct binding *binding;     /* NULL in a plan */
+    const struct machine *machine;     /* when the run began; NULL = as it is now */
     size_t pes;                        /* 0 = not known */
     const struct roofline *roofline;   /* NULL = not measured */
     const struct sweep_options *sweep; /* NULL in a plan */
@@ -38,6 +42,10 @@ json_t *context_real(double real);
 
 /* The machine, as JSON; NULL = no memory. */
 json_t *context_topology(const struct topology *topology);
+
+/* {pes_bound, cpus, why_not}: whether worker threads have CPUs of their own and which, else why
+ * not. All null where the device's threads are not known. NULL = no memory. */
+json_t *context_binding(const struct binding *binding);
 
 /* {fma_gflops, read: [{bytes, level, gb_per_s}], memory_gb_per_s}, level null for memory. NULL = no
  * memory. Read back: false (and *out = 0) if it is not such an object. */

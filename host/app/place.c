@@ -5,6 +5,7 @@
 #include "host/base/size.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* PEs of a compute unit where they are no CPU cores: one waits for memory while the other works. */
 enum { PES_PER_UNIT = 2 };
@@ -39,23 +40,46 @@ static enum kernel_style choose_style(size_t kernel, const struct device_info *i
     return kernel == SETTINGS_KERNEL_SIMD ? KERNEL_SIMD : KERNEL_SIMT;
 }
 
+/* "scratchscope: device 0: NAME (PLATFORM), 2 PEs bound to CPUs 0-1, simd kernel". */
+static void tell(const struct place *place)
+{
+    const struct device_info *info = &place->device->info;
+    char bound[2 * BINDING_TEXT_BYTES];
+
+    binding_text(&place->binding, bound, sizeof bound);
+    (void)fprintf(stderr, "scratchscope: device %zu: %s (%s), %zu PE%s%s%s, %s kernel\n",
+                  info->index, info->name, info->platform_name, place->pes,
+                  place->pes == 1 ? "" : "s", bound[0] != '\0' ? " " : "", bound,
+                  kernel_style_name(place->style));
+}
+
+/* Whether PEs run on worker threads that PoCL may have bound. */
+static bool is_pocl_cpu(const struct device_info *info)
+{
+    return info->type == DEVICE_CPU &&
+           strcmp(info->platform_name, "Portable Computing Language") == 0;
+}
+
 enum status place_open(const struct place_request *request, struct place *out)
 {
     enum status status = STATUS_OK;
+    const struct binding_request bind = {.pes = request->pes,
+                                         .none = request->bind == SETTINGS_BIND_NONE};
     struct device_list devices = {0};
     size_t index = 0;
 
     *out = (struct place){.device = NULL};
+    STATUS_TRY(binding_plan(&bind, &out->binding));
+    STATUS_TRY(binding_apply(&out->binding));
     STATUS_TRY(app_list_devices(&devices));
     STATUS_TRY(device_choose(&devices, request->device, &index));
     const struct device_info *info = &devices.devices[index];
     STATUS_TRY(topology_init(&out->topology));
     out->pes = choose_pes(request, info, out->topology.cores);
     out->style = choose_style(request->kernel, info);
-    (void)fprintf(stderr, "scratchscope: device %zu: %s (%s), %zu PE%s, %s kernel\n", index,
-                  info->name, info->platform_name, out->pes, out->pes == 1 ? "" : "s",
-                  kernel_style_name(out->style));
     STATUS_TRY(device_open(info, &out->device));
+    binding_check(&out->binding, is_pocl_cpu(info));
+    tell(out);
 out:
     device_list_fini(&devices);
     return status;

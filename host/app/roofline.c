@@ -14,6 +14,7 @@
 struct measured {
     const struct device_info *device;
     const struct topology *topology;
+    const struct binding *binding;
     struct roofline roofline;
 };
 
@@ -85,9 +86,10 @@ static enum status write_object(const struct measured *measured, FILE *file)
 {
     const struct device_info *device = measured->device;
     json_t *json = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o}", "device", context_text(device->name), "driver",
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "device", context_text(device->name), "driver",
         context_text(device->driver), "platform", context_text(device->platform_name), "pes",
-        context_size(measured->roofline.pes), "topology", context_topology(measured->topology));
+        context_size(measured->roofline.pes), "binding", context_binding(measured->binding),
+        "topology", context_topology(measured->topology));
     json_t *figures = context_roofline(&measured->roofline);
     bool made = json != NULL && figures != NULL && json_object_update(json, figures) == 0;
 
@@ -139,6 +141,7 @@ static enum status run(const struct settings *settings)
         .kernel = settings->kernel,
         .pes = settings->pes,
         .pool_bytes = preset_at(settings->preset)->pool_bytes,
+        .bind = settings->bind,
     };
 
     STATUS_TRY(place_open(&where, &place));
@@ -148,6 +151,7 @@ static enum status run(const struct settings *settings)
     STATUS_TRY(roofline_measure(place.device, &request, &measured.roofline));
     measured.device = &place.device->info;
     measured.topology = &place.topology;
+    measured.binding = &place.binding;
     STATUS_TRY(print(&measured, settings->format == FORMAT_JSON));
 out:
     place_close(&place);

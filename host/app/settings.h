@@ -24,6 +24,9 @@ enum { SETTINGS_MAX_MIN_TIME_S = 3600 };
 /* `kernel` of settings. */
 enum { SETTINGS_KERNEL_AUTO, SETTINGS_KERNEL_SIMD, SETTINGS_KERNEL_SIMT };
 
+/* `bind` of settings. */
+enum { SETTINGS_BIND_AUTO, SETTINGS_BIND_NONE };
+
 /* Lists are empty where the option was not given: the preset's value counts. */
 struct settings {
     size_t preset;                /* index, preset_at */
@@ -42,6 +45,7 @@ struct settings {
     struct options_pool pool;     /* all 0 = the preset's */
     size_t pes;                   /* 0 = auto */
     size_t kernel;                /* SETTINGS_KERNEL_ */
+    size_t bind;                  /* SETTINGS_BIND_ */
     bool causal;                  /* these seven: what is not given is the preset's */
     struct options_window window; /* -1,-1 = none */
     double softcap;               /* 0 = not given */

@@ -23,6 +23,7 @@ struct job {
     struct outputs outputs;
     struct place place;
     struct results results;
+    struct machine machine; /* before anything ran */
     struct context context;
     struct roofline roofline; /* the context's; read_count 0 = not measured */
     struct report report;
@@ -84,6 +85,7 @@ static enum status open_place(struct job *job)
         .kernel = job->settings.kernel,
         .pes = job->settings.pes,
         .pool_bytes = job->list.cells[0].pool_bytes,
+        .bind = job->settings.bind,
     };
 
     STATUS_TRY(place_open(&request, &job->place));
@@ -94,10 +96,13 @@ out:
 
 static void describe(struct job *job, const char *program)
 {
+    machine_read("", &job->machine);
     job->context = (struct context){
         .executable = program,
         .device = &job->place.device->info,
         .topology = &job->place.topology,
+        .binding = &job->place.binding,
+        .machine = &job->machine,
         .pes = job->place.pes,
         .sweep = &job->options,
         .poison = job->settings.poison,

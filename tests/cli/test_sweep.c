@@ -103,6 +103,57 @@ static void sweep_of_one_repetition_has_no_aggregates(void **state)
     json_decref(file);
 }
 
+/* Of a sweep under POCL_AFFINITY = value, NULL = not set. */
+static json_t *context_under(const char *affinity, const char *options)
+{
+    struct cli_run run;
+    char line[512];
+
+    (void)snprintf(line, sizeof line,
+                   "sweep " CLI_SMALL " --tiles 1 --policy nested --format json%s", options);
+    const struct cli_start start = {
+        .line = line, .variable = affinity != NULL ? "POCL_AFFINITY" : NULL, .value = affinity};
+    cli_start(&run, &start);
+    if (run.code != 0) {
+        fail_msg("exit code %d: %s", run.code, run.err);
+    }
+    json_t *file = cli_json(run.out);
+    json_t *context = json_incref(json_object_get(file, "context"));
+    json_decref(file);
+    cli_fini(&run);
+    return context;
+}
+
+/* Whether PEs are bound depends on the machine; that the context tells it does not. */
+static void sweep_context_tells_whether_pes_are_bound(void **state)
+{
+    (void)state;
+    json_t *context = context_under(NULL, "");
+    const json_t *binding = json_object_get(context, "binding");
+    bool bound = json_is_true(json_object_get(binding, "pes_bound"));
+    assert_int_equal(bound, json_is_string(json_object_get(binding, "cpus")));
+    assert_int_equal(bound, cli_is_null(binding, "why_not"));
+    assert_true(json_is_string(json_object_get(context, "affinity")));
+    assert_true(json_is_object(json_object_get(context, "cpu_frequency")));
+    assert_int_equal(json_array_size(json_object_get(context, "load_avg")), 3);
+    json_decref(context);
+}
+
+static void expect_unbound(const char *affinity, const char *options, const char *why_not)
+{
+    json_t *context = context_under(affinity, options);
+    const json_t *binding = json_object_get(context, "binding");
+    assert_string_equal(json_string_value(json_object_get(binding, "why_not")), why_not);
+    json_decref(context);
+}
+
+static void sweep_does_not_bind_where_it_must_not(void **state)
+{
+    (void)state;
+    expect_unbound("0", "", "POCL_AFFINITY=0 is set");
+    expect_unbound(NULL, " --bind none", "--bind none");
+}
+
 static void sweep_context_tells_device_settings_and_ratios(void **state)
 {
     (void)state;
@@ -220,6 +271,8 @@ int main(void)
         cmocka_unit_test(sweep_rows_have_the_shape_of_google_benchmark),
         cmocka_unit_test(sweep_of_one_repetition_has_no_aggregates),
         cmocka_unit_test(sweep_context_tells_device_settings_and_ratios),
+        cmocka_unit_test(sweep_context_tells_whether_pes_are_bound),
+        cmocka_unit_test(sweep_does_not_bind_where_it_must_not),
         cmocka_unit_test(sweep_with_a_growing_pool_runs_unscoped_past_the_cap),
         cmocka_unit_test(sweep_in_both_styles_types_masks_and_with_poison),
         cmocka_unit_test(sweep_of_crossed_lists_has_a_row_for_each),

@@ -17,6 +17,7 @@ endforeach()
 # host/device and kernels, without a device.
 scratchscope_test(unit.event unit unit/test_event.c device)
 scratchscope_test(unit.topology unit unit/test_topology.c device)
+scratchscope_test(unit.binding unit unit/test_binding.c device)
 scratchscope_test(unit.device_choose unit unit/test_device_choose.c device)
 scratchscope_test(unit.pe_arenas_layout unit unit/test_pe_arenas_layout.c device)
 add_library(fake_opencl OBJECT unit/fake_opencl.c)
@@ -50,6 +51,6 @@ foreach(name tile_program inputs reference) # tests/unit/fail_alloc.h
 endforeach()
 
 # host/app, without a device.
-foreach(name ranges options cell_list rows fractions table resume output npy)
+foreach(name ranges options machine cell_list rows fractions table resume output npy)
     scratchscope_test(unit.${name} unit unit/test_${name}.c app)
 endforeach()
