@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the repetitions' times. */
+#define WIDE_CV 0.05
+
 /* One buffer that a row needs on the device. */
 struct tensor_need {
     const char *name;
@@ -188,4 +191,9 @@ void cell_judge(struct cell_result *result, bool same_bits)
     result->same_bits = same_bits;
     result->ok = check->verdict.verified && result->agrees && check->repeatable &&
                  result->same_bits && check->poison_neutral;
+}
+
+bool cell_spread_is_wide(double cv)
+{
+    return cv > WIDE_CV;
 }

@@ -52,6 +52,9 @@ struct cell_result {
     size_t timed_items;      /* that the timing ran: see cut_s; 0 = untimed */
     double timed_flops;      /* of one launch of those; 0 = untimed */
     size_t timed_read_bytes; /* dram_read_bytes of those; SIZE_MAX = saturated, 0 = untimed */
+    double event_host_ratio; /* median of the timed launches; NaN or 0 = no sane stamps */
+    bool clocks_known;       /* launches were long enough to compare event time and host time */
+    bool clocks_agree;       /* and they are within 10 % */
 };
 
 /* One run row: a repetition or an aggregate. Times are per launch of timed_items. */
@@ -86,6 +89,7 @@ struct cell_ratio {
     size_t rounds;               /* of a block */
     double noise_floor;          /* spread of the control of this group */
     bool not_slower;             /* upper < 1 + max(1 %, noise floor) */
+    bool conclusive;             /* pairs_conclusive: not too noisy to tell */
 };
 
 /* Plans a cell: footprint, overflow, traffic, FLOPs. `max_alloc_bytes` and `base_align_bytes` of
@@ -100,6 +104,10 @@ struct footprint_request cell_request(const struct cell *cell);
 
 /* Fills checked, agrees, same_bits and ok from result->check and the plan. */
 void cell_judge(struct cell_result *result, bool same_bits);
+
+/* Whether repetitions spread so widely that their median is no steady number: their standard
+ * deviation over their mean, above 5 %. NaN is not. */
+bool cell_spread_is_wide(double cv);
 
 struct sweep_options {
     size_t repetitions; /* of each cell, >= 1 */

@@ -6,6 +6,7 @@
 #define LOWER_QUANTILE 0.025
 #define UPPER_QUANTILE 0.975
 #define LEAST_MARGIN 0.01
+#define NOISY_FLOOR 0.10
 
 /* Room for count numbers, at least one: NULL then means nothing but "no memory". */
 static double *doubles_create(size_t count)
@@ -182,4 +183,13 @@ double pairs_noise_floor(const struct pairs_ratio *control)
 bool pairs_not_slower(double upper, double noise_floor)
 {
     return upper < 1 + fmax(LEAST_MARGIN, noise_floor);
+}
+
+bool pairs_conclusive(const struct pairs_ratio *ratio, double noise_floor)
+{
+    if (isnan(ratio->lower) || isnan(ratio->upper)) {
+        return false;
+    }
+    return noise_floor <= NOISY_FLOOR || ratio->upper < 1 - noise_floor ||
+           ratio->lower > 1 + noise_floor;
 }

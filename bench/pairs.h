@@ -53,6 +53,11 @@ double pairs_noise_floor(const struct pairs_ratio *control);
  * noise floor. A NaN upper end says no; a NaN noise floor leaves the 1 %. */
 bool pairs_not_slower(double upper, double noise_floor);
 
+/* Whether a ratio's interval says anything on a machine of that noise. Up to a noise floor of 10 %
+ * it does; above, or with an unknown floor, only where the whole interval lies outside what a
+ * control shows: below 1 - floor or above 1 + floor. Never with a NaN end. */
+bool pairs_conclusive(const struct pairs_ratio *ratio, double noise_floor);
+
 /* The median of the values that are not NaN, NaN if there are none; of an even number, the mean of
  * the two in the middle. Puts the values in another order. */
 double pairs_median(double *values, size_t count);

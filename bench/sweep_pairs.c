@@ -233,6 +233,7 @@ static void report_ratio(const struct race *race, size_t a, size_t b,
         .rounds = sweep->options->pair_rounds,
         .noise_floor = noise_floor,
         .not_slower = pairs_not_slower(ratio->upper, noise_floor),
+        .conclusive = pairs_conclusive(ratio, noise_floor),
     };
     name_group(numerator->cell, out.group);
     if (sweep->sink->ratio != NULL) {

@@ -5,6 +5,7 @@
  * aggregates over it; that is why both times travel as counters. No counter is ever NaN: a run
  * without event time carries 0 there, which collect() does not pass on.
  */
+#include "bench/clocks.h"
 #include "bench/gbench.h"
 #include "bench/sweep.h"
 #include "host/attention/tile_program.h"
@@ -30,7 +31,8 @@ struct timing {
     double flops;      /* of one launch */
     bool warm;         /* the warm-up has been */
     bool always_event; /* in every repetition so far; the mean, the first aggregate, tells it too */
-    enum status status; /* the first failure inside the body or collect() */
+    enum status status;   /* the first failure inside the body or collect() */
+    struct clocks clocks; /* of the timed launches */
 };
 
 /* Sums over the iterations of one run. */
@@ -73,7 +75,10 @@ static void count_tally(struct gbench_state *state, const struct timing *timing,
     gbench_counter(state, COUNTER_IS_EVENT, sane ? 1.0 : 0.0);
 }
 
-/* A failure leaves through timing->status; what Google Benchmark is told only ends its loop. */
+/* No build and no first launch is ever timed: the kernel was built with the group, the check ran
+ * it, and the launch before the loop has touched this lease's arenas.
+ *
+ * A failure leaves through timing->status; what Google Benchmark is told only ends its loop. */
 static void body(struct gbench_state *state, void *context)
 {
     struct timing *timing = context;
@@ -93,6 +98,7 @@ static void body(struct gbench_state *state, void *context)
             gbench_skip(state, status_name(timing->status));
             return;
         }
+        clocks_add(&timing->clocks, &time);
         tally.event_ns += time.sane ? time.event_ns : 0.0;
         tally.host_ns += time.host_ns;
         tally.insane += time.sane ? 0 : 1;
@@ -194,6 +200,14 @@ out:
     return status;
 }
 
+static void set_clocks(struct timing *timing, struct cell_result *result)
+{
+    const struct clocks_verdict verdict = clocks_judge(&timing->clocks);
+    result->event_host_ratio = verdict.ratio;
+    result->clocks_known = verdict.known;
+    result->clocks_agree = verdict.agree;
+}
+
 enum status sweep_time(struct sweep_group *group, struct sweep_entry *entry,
                        struct sweep_lease *lease, struct sweep_runs *runs)
 {
@@ -217,6 +231,7 @@ enum status sweep_time(struct sweep_group *group, struct sweep_entry *entry,
     }
     STATUS_TRY(status);
     if (ran > 0) {
+        set_clocks(&timing, &entry->result);
         entry->result.timed_items = group->timed_items;
         entry->result.timed_flops = timing.flops;
         entry->result.timed_read_bytes =

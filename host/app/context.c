@@ -283,13 +283,13 @@ static json_t *ratio_json(const struct cell_ratio *ratio)
 
     (void)snprintf(policies, sizeof policies, "%s/%s", policy_name(ratio->numerator),
                    policy_name(ratio->denominator));
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:[o,o], s:o, s:o, s:o, s:b}", "preset",
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:[o,o], s:o, s:o, s:o, s:b, s:b}", "preset",
                      ratio->preset, "group", ratio->group, "tiles", context_size(ratio->tiles),
                      "policies", policies, "ratio", context_real(ratio->ratio), "interval",
                      context_real(ratio->lower), context_real(ratio->upper), "blocks",
                      context_size(ratio->blocks), "rounds", context_size(ratio->rounds),
                      "noise_floor", context_real(ratio->noise_floor), "not_slower",
-                     ratio->not_slower ? 1 : 0);
+                     ratio->not_slower ? 1 : 0, "conclusive", ratio->conclusive ? 1 : 0);
 }
 
 static json_t *ratios_json(const struct results *results)

@@ -137,6 +137,30 @@ static enum status get_time_source(const struct field_source *source, struct val
     return set_text(out, source->run->time_is_event ? "event" : "host");
 }
 
+static enum status get_event_host_ratio(const struct field_source *source, struct value *out)
+{
+    if (source->result->event_host_ratio > 0.0) {
+        set_real(out, source->result->event_host_ratio);
+    }
+    return STATUS_OK;
+}
+
+static enum status get_clocks_agree(const struct field_source *source, struct value *out)
+{
+    if (source->result->clocks_known) {
+        set_count(out, source->result->clocks_agree ? 1 : 0);
+    }
+    return STATUS_OK;
+}
+
+static enum status get_spread_wide(const struct field_source *source, struct value *out)
+{
+    if (isfinite(source->spread)) {
+        set_count(out, cell_spread_is_wide(source->spread) ? 1 : 0);
+    }
+    return STATUS_OK;
+}
+
 static bool is_wrong(const struct cell_result *result)
 {
     return result->checked && !result->ok;
@@ -363,6 +387,9 @@ static const struct field fields[FIELD_COUNT] = {
     [FIELD_TIME_SOURCE] = BY("time_source", VALUE_TEXT, get_time_source),
     [FIELD_EVENT_TIME] = RUN("event_time", VALUE_REAL, READ_NS, event_time_ns),
     [FIELD_HOST_TIME] = RUN("host_time", VALUE_REAL, READ_NS, host_time_ns),
+    [FIELD_EVENT_HOST_RATIO] = BY("event_host_ratio", VALUE_REAL, get_event_host_ratio),
+    [FIELD_CLOCKS_AGREE] = BY("clocks_agree", VALUE_COUNT, get_clocks_agree),
+    [FIELD_SPREAD_WIDE] = BY("spread_wide", VALUE_COUNT, get_spread_wide),
     [FIELD_GFLOPS] = RUN("gflops", VALUE_REAL, READ_REAL, gflops),
     [FIELD_FMA_PEAK_FRACTION] = BY("fma_peak_fraction", VALUE_REAL, get_fma_peak_fraction),
     [FIELD_BANDWIDTH_FRACTION] = BY("bandwidth_fraction", VALUE_REAL, get_bandwidth_fraction),

@@ -41,6 +41,9 @@ enum field_id {
     FIELD_TIME_SOURCE,
     FIELD_EVENT_TIME,
     FIELD_HOST_TIME,
+    FIELD_EVENT_HOST_RATIO,
+    FIELD_CLOCKS_AGREE,
+    FIELD_SPREAD_WIDE,
     FIELD_GFLOPS,
     FIELD_FMA_PEAK_FRACTION,
     FIELD_BANDWIDTH_FRACTION,
@@ -118,6 +121,7 @@ struct field_source {
     const struct cell_result *result;
     const struct cell_run *run;      /* NULL: nothing was timed */
     const struct roofline *roofline; /* NULL: not measured, so no fractions of it */
+    double spread;                   /* cv of the cell's repetitions; NaN = none */
     bool planned;                    /* no device: what a device decides is not known */
 };
 

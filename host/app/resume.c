@@ -153,10 +153,12 @@ static bool take_numbers(const json_t *json, struct cell_ratio *out)
 {
     const json_t *interval = json_object_get(json, "interval");
     const json_t *not_slower = json_object_get(json, "not_slower");
+    const json_t *conclusive = json_object_get(json, "conclusive");
 
     out->not_slower = json_is_true(not_slower);
-    return json_is_boolean(not_slower) && json_array_size(interval) == 2 &&
-           take_real(json_array_get(interval, 0), &out->lower) &&
+    out->conclusive = json_is_true(conclusive);
+    return json_is_boolean(not_slower) && json_is_boolean(conclusive) &&
+           json_array_size(interval) == 2 && take_real(json_array_get(interval, 0), &out->lower) &&
            take_real(json_array_get(interval, 1), &out->upper) && !(out->lower > out->upper) &&
            take_real(json_object_get(json, "ratio"), &out->ratio) &&
            take_real(json_object_get(json, "noise_floor"), &out->noise_floor) &&

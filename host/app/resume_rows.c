@@ -123,7 +123,8 @@ static const char *find_bad_number(const struct row *row)
     static const enum field_id flags[] = {
         FIELD_CAUSAL,         FIELD_ALIBI,      FIELD_SINKS,     FIELD_MASK,
         FIELD_GUARDS_INTACT,  FIELD_OVERFLOW,   FIELD_VERIFIED,  FIELD_POISON,
-        FIELD_POISON_NEUTRAL, FIELD_REPEATABLE, FIELD_SAME_BITS,
+        FIELD_POISON_NEUTRAL, FIELD_REPEATABLE, FIELD_SAME_BITS, FIELD_CLOCKS_AGREE,
+        FIELD_SPREAD_WIDE,
     };
     const bool spread = strcmp(row_text(row, FIELD_RUN_TYPE), "aggregate") == 0;
 

@@ -57,6 +57,18 @@ static void drop_last(struct rows *rows, size_t count)
     }
 }
 
+/* The spread of the repetitions' times; NaN where there is none. */
+static double spread_of(const struct rows_source *source)
+{
+    for (size_t i = 0; i < source->count; i++) {
+        const struct cell_run *run = &source->runs[i];
+        if (strcmp(run->aggregate_name, "cv") == 0 && !run->failed) {
+            return run->real_time_ns;
+        }
+    }
+    return (double)NAN;
+}
+
 enum status rows_add_cell(struct rows *rows, const struct rows_source *source)
 {
     enum status status = STATUS_OK;
@@ -69,6 +81,7 @@ enum status rows_add_cell(struct rows *rows, const struct rows_source *source)
             .result = source->result,
             .run = source->count > 0 ? &source->runs[i] : NULL,
             .roofline = source->roofline,
+            .spread = spread_of(source),
             .planned = source->planned,
         };
         struct row *row = NULL;

@@ -253,7 +253,11 @@ static void put_ratio(char cell[GRID_CELL_BYTES], const struct cell_ratio *ratio
     if (isfinite(ratio->lower) && isfinite(ratio->upper)) {
         text_add(&text, " [%.3f, %.3f]", ratio->lower, ratio->upper);
     }
-    text_add(&text, "%s", ratio->not_slower ? "" : " slower?");
+    if (!ratio->conclusive) {
+        text_add(&text, " noisy");
+    } else if (!ratio->not_slower) {
+        text_add(&text, " slower?");
+    }
 }
 
 enum ratio_column {
@@ -334,7 +338,8 @@ static enum status write_ratios(const struct view *view)
         (void)fprintf(
             view->file,
             "\n%sTime ratios from pairs, with 95 %% interval. \"slower?\" marks one whose "
-            "upper end is not below 1 + the larger of 1 %% and the noise floor.\n\n",
+            "upper end is not below 1 + the larger of 1 %% and the noise floor, \"noisy\" one that "
+            "a noise floor above 10 %% hides.\n\n",
             view->markdown ? "" : "  ");
         grid_write(&grid, view->markdown ? GRID_MARKDOWN : style, view->file);
     }
@@ -382,13 +387,20 @@ static struct tally count_rows(const struct view *view)
     return tally;
 }
 
-/* Groups whose ratio of these policies is "not slower"; *count: that have one at all. */
-static size_t count_not_slower(const struct view *view, enum policy numerator,
-                               enum policy denominator, size_t *count)
+/* What the ratios of two policies say, one a group. */
+struct standing {
+    size_t count;      /* groups that have one */
+    size_t not_slower; /* that are told to be so */
+    size_t noisy;      /* that tell nothing */
+    size_t noisy_at;   /* S of the first of those */
+};
+
+static struct standing count_not_slower(const struct view *view, enum policy numerator,
+                                        enum policy denominator)
 {
     const struct results *results = view->report->results;
     const struct cell *cells = results->list->cells;
-    size_t good = 0;
+    struct standing standing = {0};
 
     for (size_t i = view->first; i < view->end; i++) {
         char group[CELL_NAME_BYTES];
@@ -397,10 +409,29 @@ static size_t count_not_slower(const struct view *view, enum policy numerator,
         }
         cell_list_group(&cells[i], group);
         const struct cell_ratio *ratio = results_ratio(results, group, numerator, denominator);
-        *count += ratio != NULL ? 1 : 0;
-        good += ratio != NULL && ratio->not_slower ? 1 : 0;
+        if (ratio == NULL) {
+            continue;
+        }
+        standing.count++;
+        standing.not_slower += ratio->conclusive && ratio->not_slower ? 1 : 0;
+        standing.noisy_at =
+            standing.noisy == 0 && !ratio->conclusive ? ratio->tiles : standing.noisy_at;
+        standing.noisy += ratio->conclusive ? 0 : 1;
     }
-    return good;
+    return standing;
+}
+
+/* "scoped/unscoped at 4 of 5 S (too noisy to tell at S = 16)" */
+static void add_standing(const struct standing *standing, const char *numerator,
+                         const char *denominator, struct text *text)
+{
+    text_add(text, "%s%s/%s at %zu of %zu S", text->used > 0 ? ", " : "", numerator, denominator,
+             standing->not_slower, standing->count);
+    if (standing->noisy == 1) {
+        text_add(text, " (too noisy to tell at S = %zu)", standing->noisy_at);
+    } else if (standing->noisy > 1) {
+        text_add(text, " (too noisy to tell at %zu)", standing->noisy);
+    }
 }
 
 /* "scoped/unscoped at 5 of 5 S, ...": where the interval says "not slower". */
@@ -413,15 +444,48 @@ static void write_not_slower(const struct view *view)
     struct text text = text_begin(bytes, sizeof bytes);
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        size_t count = 0;
-        size_t good = count_not_slower(view, pairs[i][0], pairs[i][1], &count);
-        if (count > 0) {
-            text_add(&text, "%s%s/%s at %zu of %zu S", text.used > 0 ? ", " : "",
-                     policy_name(pairs[i][0]), policy_name(pairs[i][1]), good, count);
+        const struct standing standing = count_not_slower(view, pairs[i][0], pairs[i][1]);
+        if (standing.count > 0) {
+            add_standing(&standing, policy_name(pairs[i][0]), policy_name(pairs[i][1]), &text);
         }
     }
     if (text.used > 0) {
         line(view, "not slower", bytes);
+    }
+}
+
+/* How far the times can be trusted: nothing where they can. */
+static void write_trust(const struct view *view)
+{
+    const struct results *results = view->report->results;
+    size_t timed = 0;
+    size_t wide = 0;
+    size_t apart = 0;
+    char bytes[TEXT_BYTES];
+    struct text text = text_begin(bytes, sizeof bytes);
+
+    for (size_t i = view->first; i < view->end; i++) {
+        const struct row *row = rows_typical(&results->of_cell[i]);
+        if (row != NULL) {
+            timed++;
+            wide += row_count(row, FIELD_SPREAD_WIDE);
+            apart += row_has(row, FIELD_CLOCKS_AGREE) && row_count(row, FIELD_CLOCKS_AGREE) == 0;
+        }
+    }
+    if (wide > 0) {
+        text_add(&text,
+                 "%zu of %zu timed rows spread by more than 5 %%: close what else runs, or "
+                 "raise --repetitions and --min-time",
+                 wide, timed);
+        line(view, "spread", bytes);
+    }
+    if (apart > 0) {
+        text = text_begin(bytes, sizeof bytes);
+        text_add(&text,
+                 "event time and host time differ by more than 10 %% on %zu of %zu timed "
+                 "rows: see event_host_ratio",
+                 apart, timed);
+        line(view, "clocks", bytes);
     }
 }
 
@@ -479,6 +543,7 @@ enum status summary_write(const struct report *report, size_t first, size_t end,
     write_bound(&view);
     if (!report->results->planned) {
         write_not_slower(&view);
+        write_trust(&view);
         write_verdict(&view);
         STATUS_TRY(write_ratios(&view));
     }

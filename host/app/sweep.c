@@ -33,8 +33,10 @@ struct job {
     double *work;         /* guessed for each, s, summed up to and without it, owned */
     double all_work;      /* of all of them, s */
     size_t pending_count;
-    size_t furthest;  /* cell that has been begun */
-    enum status late; /* a failure where the sink cannot return one */
+    size_t furthest;    /* cell that has been begun */
+    size_t apart;       /* cells whose event and host time disagree */
+    double first_apart; /* event over host of the first of them */
+    enum status late;   /* a failure where the sink cannot return one */
 };
 
 /* Before any device ------------------------------------------------------------------------- */
@@ -113,6 +115,17 @@ static void describe(struct job *job, const char *program)
 
 /* Running ----------------------------------------------------------------------------------- */
 
+/* Which of the two times is right, the numbers can't tell. */
+static void warn_of_clocks(const struct job *job)
+{
+    if (job->apart > 0) {
+        (void)fprintf(stderr,
+                      "scratchscope: clocks: on %zu row%s event time and host time differ by more "
+                      "than 10 %%, on the first by a factor of %.3g; both are in the results\n",
+                      job->apart, job->apart == 1 ? "" : "s", job->first_apart);
+    }
+}
+
 static enum status on_row(void *user, const struct cell *cell, const struct cell_result *result,
                           const struct cell_run *runs, size_t count)
 {
@@ -125,6 +138,10 @@ static enum status on_row(void *user, const struct cell *cell, const struct cell
                                        .roofline = job->context.roofline};
 
     STATUS_TRY(job->late);
+    if (result->clocks_known && !result->clocks_agree) {
+        job->first_apart = job->apart == 0 ? result->event_host_ratio : job->first_apart;
+        job->apart++;
+    }
     STATUS_TRY(results_set(&job->results, job->index[cell - job->pending], &source));
     STATUS_TRY(outputs_update(&job->outputs, &job->report));
 out:
@@ -263,6 +280,7 @@ static enum status run(struct job *job)
     status = sweep_run(job->place.device, &job->place.topology, job->pending, job->pending_count,
                        &job->options, &sink, &outcome);
     progress_end(&job->progress);
+    warn_of_clocks(job);
     STATUS_TRY(status);
     STATUS_TRY(job->late);
 out:

@@ -177,7 +177,8 @@ static void put_times(cell_text *cells, const struct rows *rows)
         put(cells[SWEEP_PEAK_SHARE], "%.1f %%", 100.0 * row_real(typical, FIELD_ROOFLINE_FRACTION));
     }
     if (cv != NULL && row_has(cv, FIELD_REAL_TIME)) {
-        put(cells[SWEEP_SPREAD], "%.1f %%", 100.0 * row_real(cv, FIELD_REAL_TIME));
+        put(cells[SWEEP_SPREAD], "%s%.1f %%", row_count(cv, FIELD_SPREAD_WIDE) != 0 ? "wide " : "",
+            100.0 * row_real(cv, FIELD_REAL_TIME));
     }
 }
 

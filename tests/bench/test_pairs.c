@@ -328,6 +328,36 @@ static void not_slower_edge_itself_is_slower(void **state)
     assert_false(pairs_not_slower(1 + 0.25, 0.25));
 }
 
+static bool conclusive(double lower, double upper, double noise_floor)
+{
+    const struct pairs_ratio ratio = {.ratio = 1, .lower = lower, .upper = upper};
+    return pairs_conclusive(&ratio, noise_floor);
+}
+
+static void conclusive_up_to_ten_percent_of_noise(void **state)
+{
+    (void)state;
+    assert_true(conclusive(0.98, 1.02, 0.004));
+    assert_true(conclusive(0.98, 1.02, 0.10));
+    assert_false(conclusive(0.98, 1.02, 0.11));
+}
+
+static void conclusive_noisy_only_outside_the_noise(void **state)
+{
+    (void)state;
+    assert_true(conclusive(0.5, 0.79, 0.20));
+    assert_false(conclusive(0.5, 0.81, 0.20));
+    assert_true(conclusive(1.21, 1.5, 0.20));
+    assert_false(conclusive(1.19, 1.5, 0.20));
+}
+
+static void conclusive_unknown_noise_or_interval_says_no(void **state)
+{
+    (void)state;
+    assert_false(conclusive(0.98, 1.02, (double)NAN));
+    assert_false(conclusive((double)NAN, (double)NAN, 0.004));
+}
+
 static void not_slower_unknown_says_no(void **state)
 {
     (void)state;
@@ -368,6 +398,9 @@ int main(void)
         cmocka_unit_test(not_slower_noisy_machine_allows_its_noise),
         cmocka_unit_test(not_slower_edge_itself_is_slower),
         cmocka_unit_test(not_slower_unknown_says_no),
+        cmocka_unit_test(conclusive_up_to_ten_percent_of_noise),
+        cmocka_unit_test(conclusive_noisy_only_outside_the_noise),
+        cmocka_unit_test(conclusive_unknown_noise_or_interval_says_no),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ enum status __wrap_attention_check(struct attention *attention, struct attention
                                    struct attention_check *out)
 {
     enum status status = __real_attention_check(attention, bound, reference, poison, out);
+    spoiled.seen = NULL; /* what it launched was no timing */
     if (spoiled.checks++ == spoiled.at) {
         out->output_hash ^= spoiled.check == SPOIL_HASH ? 1 : 0;
         out->touch.peak_bytes += spoiled.check == SPOIL_PEAK ? 1 : 0;
@@ -43,6 +44,18 @@ enum status __wrap_attention_launch(struct attention *attention, struct attentio
 {
     enum status status = __real_attention_launch(attention, bound, item_end, poison, count, time);
     spoiled.launches++;
+    if (spoiled.host_ns > 0.0) {
+        time->host_ns = spoiled.host_ns;
+        time->event_ns = spoiled.host_ns;
+    }
+    if (spoiled.event_factor > 0.0) {
+        time->event_ns *= spoiled.event_factor;
+    }
+    if (spoiled.first_ns > 0.0 && bound != spoiled.seen) {
+        time->host_ns = spoiled.first_ns;
+        time->event_ns = spoiled.first_ns;
+        spoiled.seen = bound;
+    }
     if (spoiled.insane_every > 0 && spoiled.launches % spoiled.insane_every == 0) {
         time->sane = false;
         time->event_ns = (double)NAN;

@@ -249,6 +249,52 @@ static void some_bad_stamps_put_whole_row_on_host_time(void **state)
     }
 }
 
+/* ---- Clocks and warm-up ---- */
+
+static void clocks_that_agree_say_so_in_the_row(void **state)
+{
+    (void)state;
+    struct cell cell = tiny(POLICY_NESTED, 2, pool_for(2));
+    struct sweep_options options = quick();
+    spoiled.host_ns = 2e6;
+    run_fine(&cell, 1, &options);
+    assert_true(record.rows[0].result.clocks_known && record.rows[0].result.clocks_agree);
+    assert_true(record.rows[0].result.event_host_ratio == 1.0);
+}
+
+static void clocks_that_differ_say_so_in_the_row(void **state)
+{
+    (void)state;
+    struct cell cell = tiny(POLICY_NESTED, 2, pool_for(2));
+    struct sweep_options options = quick();
+    spoiled.host_ns = 2e6;
+    spoiled.event_factor = 0.5;
+    run_fine(&cell, 1, &options);
+    assert_true(record.rows[0].result.clocks_known);
+    assert_false(record.rows[0].result.clocks_agree);
+    assert_true(record.rows[0].result.event_host_ratio == 0.5);
+}
+
+/* The first launch on fresh arenas, or with a kernel that the driver finishes then, may take any
+ * time: here it takes ten seconds, and no row has any of it. */
+static void first_launch_of_a_cell_is_in_none_of_its_times(void **state)
+{
+    (void)state;
+    struct cell cells[MAX_CELLS];
+    struct sweep_options options = quick();
+    spoiled.host_ns = 1e4;
+    spoiled.first_ns = 1e10;
+    options.cut_s = 100.0;
+    options.pair_blocks = 0;
+    size_t count = tiny_group(cells, 2, 2);
+    run_fine(cells, count, &options);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < record.rows[i].run_count; j++) {
+            assert_true(record.rows[i].runs[j].real_time_ns < 2e4);
+        }
+    }
+}
+
 /* ---- Filter and cut ---- */
 
 static void filter(const char *expression)
@@ -383,6 +429,9 @@ int main(void)
         SWEEP_TEST(failed_verdict_is_a_wrong_row),
         SWEEP_TEST(bad_stamps_leave_host_time_and_no_nan),
         SWEEP_TEST(some_bad_stamps_put_whole_row_on_host_time),
+        SWEEP_TEST(clocks_that_agree_say_so_in_the_row),
+        SWEEP_TEST(clocks_that_differ_say_so_in_the_row),
+        SWEEP_TEST(first_launch_of_a_cell_is_in_none_of_its_times),
         cmocka_unit_test_setup_teardown(filtered_cells_are_no_rows, fresh, no_filter),
         SWEEP_TEST(slow_launch_is_cut_to_one_item_a_pe),
         SWEEP_TEST(cut_under_a_mask_still_walks_the_longest),

@@ -151,7 +151,8 @@ static inline void app_add_ratio(struct results *results, size_t index, enum pol
                                .blocks = 5,
                                .rounds = 4,
                                .noise_floor = 0.004,
-                               .not_slower = true};
+                               .not_slower = true,
+                               .conclusive = true};
 
     cell_list_group(cell, ratio.group);
     assert_int_equal(results_add_ratio(results, &ratio), STATUS_OK);

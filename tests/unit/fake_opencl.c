@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct fake_opencl fake;
 
@@ -246,6 +247,10 @@ cl_int clReleaseCommandQueue(cl_command_queue queue)
 cl_int clFinish(cl_command_queue queue)
 {
     (void)queue;
+    const struct timespec pause = {.tv_nsec = fake.finish_ns};
+    if (fake.finish_ns > 0) {
+        (void)nanosleep(&pause, NULL);
+    }
     return called();
 }
 

@@ -45,6 +45,7 @@ struct fake_opencl {
     cl_ulong stamp_step;      /* from one launch's stamps to the next one's */
     cl_int stamps_code;       /* of clGetEventProfilingInfo */
     cl_int event_state;       /* of every event when it is over */
+    long finish_ns;           /* that clFinish takes, < 1 s */
     size_t launches;          /* kernels enqueued */
     size_t builds;            /* programs built */
     char options[256];        /* of the last build */

@@ -85,6 +85,7 @@ static void fields_hold_every_key_of_the_results(void **state)
     static const char keys[] =
         "name run_name run_type repetitions repetition_index threads iterations real_time cpu_time "
         "time_unit aggregate_name error_occurred error_message time_source event_time host_time "
+        "event_host_ratio clocks_agree spread_wide "
         "gflops fma_peak_fraction bandwidth_fraction roofline_fraction preset policy dtype kernel "
         "arena tiles batch q_heads kv_heads seq_q seq_kv head_dim head_dim_v block_m block_n "
         "causal "

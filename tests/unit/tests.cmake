@@ -51,6 +51,6 @@ foreach(name tile_program inputs reference) # tests/unit/fail_alloc.h
 endforeach()
 
 # host/app, without a device.
-foreach(name ranges options machine cell_list rows fractions table resume output npy)
+foreach(name ranges options machine cell_list rows fractions table trust resume output npy)
     scratchscope_test(unit.${name} unit unit/test_${name}.c app)
 endforeach()
