@@ -66,6 +66,11 @@ struct pe_arenas_shape sweep_arenas_shape(const struct cell *cell, size_t pool_b
 enum status sweep_time(struct sweep_group *group, struct sweep_entry *entry,
                        struct sweep_lease *lease, struct sweep_runs *runs) STATUS_MUST_USE;
 
+/* Of a problem that is too long to time whole: as many of the first items as make one a PE, and one
+ * of them walk S tiles, as under a mask the first may walk fewer. Parts of a block belong together
+ * and are few: all of them. */
+size_t sweep_cut_items(const struct cell *cell, const struct cell_result *result);
+
 /* Pairs between the timed entries of a group, and its control; reports the ratios. */
 enum status sweep_pairs(struct sweep_group *group) STATUS_MUST_USE;
 

@@ -169,9 +169,7 @@ static void collect(const struct gbench_run *run, void *user)
     fill_run(run, run->type == GBENCH_ITERATION ? is_event : timing->always_event, out);
 }
 
-/* As many of the first items as make one a PE, and one of them walk S tiles: under a mask the first
- * items may walk fewer. Parts of a block belong together and are few: all of them. */
-static size_t cut_items(const struct cell *cell, const struct cell_result *result)
+size_t sweep_cut_items(const struct cell *cell, const struct cell_result *result)
 {
     size_t longest = 0;
 
@@ -195,7 +193,7 @@ static enum status decide_items(struct sweep_group *group, const struct sweep_en
     STATUS_TRY(sweep_poll(group->sweep));
     STATUS_TRY(attention_launch(group->attention, lease->bound, items, false, 1, &time));
     bool cut = best_ns(&time) * 1e-9 > group->sweep->options->cut_s;
-    group->timed_items = cut ? cut_items(entry->cell, &entry->result) : items;
+    group->timed_items = cut ? sweep_cut_items(entry->cell, &entry->result) : items;
 out:
     return status;
 }

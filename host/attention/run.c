@@ -184,6 +184,24 @@ out:
     return status;
 }
 
+/* Takes over the inputs of another build, so that both read the same memory. */
+static enum status share_inputs(struct attention *attention, const struct attention *from)
+{
+    enum status status = STATUS_OK;
+    const cl_mem theirs[] = {from->q, from->k, from->v, from->sinks, from->slopes, from->mask};
+    cl_mem *const ours[] = {&attention->q,     &attention->k,      &attention->v,
+                            &attention->sinks, &attention->slopes, &attention->mask};
+    if (from->device != attention->device) {
+        return STATUS_FAIL(STATUS_MISUSE, "attention", "inputs of another device");
+    }
+    for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; ++i) {
+        OPENCL_TRY(clRetainMemObject(theirs[i]));
+        *ours[i] = theirs[i];
+    }
+out:
+    return status;
+}
+
 /* Results, and the buffer of the parts: an arena of one pool, so that it is measured like one. */
 static enum status create_results(struct attention *attention)
 {
@@ -291,7 +309,8 @@ enum status attention_create(struct device *device, const struct problem *proble
     STATUS_TRY(build(attention, options));
     STATUS_TRY(choose_local_size(attention, options));
     STATUS_TRY(choose_merge_size(attention));
-    STATUS_TRY(upload(attention, inputs));
+    STATUS_TRY(options->share != NULL ? share_inputs(attention, options->share)
+                                      : upload(attention, inputs));
     attention->shared_schedule = options->style == KERNEL_SIMD;
     STATUS_TRY(schedule_items(attention, problem_item_count(problem)));
     STATUS_TRY(create_results(attention));

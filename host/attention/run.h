@@ -29,20 +29,24 @@ const char *kernel_style_name(enum kernel_style style); /* "simd", "simt" */
 /* "auto" is the caller's: simd on a CPU device, simt elsewhere. */
 enum kernel_style kernel_style_for(const struct device_info *info);
 
+struct attention;
+
 struct attention_options {
     enum kernel_style style; /* */
     size_t local_size;       /* work-items of a PE, simt; 0 = a good one for the device; simd: 1 */
     size_t pes;              /* work-groups, >= 1 */
     const char *source;      /* kernel text instead of the product's own; NULL = that of style */
     const char *defines;     /* further build options, for timing variants; NULL = none */
+    const struct attention *share; /* of the same problem and device: its inputs on the device,
+                                      which outlive it, instead of others; NULL = uploaded */
 };
 
-struct attention;
 struct attention_bound;
 
 /* Builds the kernel (once for equal options), checks the device's limits and uploads the inputs.
  * `inputs` need not outlive the call. STATUS_BAD_INPUT: a dtype without a kernel, work-group size;
- * STATUS_NO_SPACE: a tensor above the device's largest allocation. */
+ * STATUS_NO_SPACE: a tensor above the device's largest allocation; STATUS_MISUSE: `share` is of
+ * another device. */
 enum status attention_create(struct device *device, const struct problem *problem,
                              const struct inputs *inputs, const struct attention_options *options,
                              struct attention **out) STATUS_MUST_USE;
