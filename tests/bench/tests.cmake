@@ -2,6 +2,7 @@
 
 scratchscope_test(bench.cells unit bench/test_cells.c bench)
 scratchscope_test(unit.pairs unit bench/test_pairs.c bench)
+scratchscope_test(unit.profile unit bench/test_profile.c bench m)
 scratchscope_test(unit.clocks unit bench/test_clocks.c fake_opencl bench)
 scratchscope_test(unit.roofline unit bench/test_roofline.c bench m)
 scratchscope_test(unit.gbench unit bench/test_gbench.c bench)

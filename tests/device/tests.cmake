@@ -26,13 +26,14 @@ endforeach()
 scratchscope_test(device.index device device/test_index.c attention)
 scratchscope_test(device.mutations device device/test_mutations.c attention)
 
-# Whole sweeps; sweep_case.c stands between the sweep and two functions of attention.
-foreach(test sweep sweep_pairs)
+# Whole sweeps and profiles; sweep_case.c stands between the sweep and two functions of attention.
+foreach(test sweep sweep_pairs profile)
     scratchscope_test(device.${test} device device/test_${test}.c bench)
     target_sources(test_device_${test} PRIVATE device/sweep_case.c)
     target_link_options(test_device_${test} PRIVATE -Wl,--wrap=attention_check
                                                     -Wl,--wrap=attention_launch)
 endforeach()
+set_tests_properties(device.profile PROPERTIES TIMEOUT 1200) # some fifty builds
 
 # host/device on a device; test_cold needs none.
 scratchscope_test(device.device device device/test_device.c device)
