@@ -25,6 +25,7 @@ static const char usage[] =
     "  attend     attention of your own tensors in .npy files, with its footprint\n"
     "  devices    list the OpenCL devices, and this machine\n"
     "  roofline   measure the device's FMA peak and read bandwidth\n"
+    "  profile    where the time of a tile goes, and what the arena costs\n"
     "\n"
     "scratchscope COMMAND --help lists a command's options.\n"
     "\n"
@@ -119,6 +120,28 @@ static const char roofline_intro[] =
 static const char roofline_outro[] =
     "\nExit: 0 done; 2 usage; 3 no usable device or an OpenCL failure; 130, 143 interrupted.\n";
 
+static const char profile_intro[] =
+    "Usage: scratchscope profile [OPTION...]\n"
+    "\n"
+    "Where the time of a tile goes: each stage is done twice, or left out, in a build\n"
+    "of its own, and timed in pairs with the plain one. And what the arena costs: the\n"
+    "offset table, staging v in the arena, and copy_to, each against a shortcut past\n"
+    "it. The plain build and every variant that must be right are checked first. The\n"
+    "variants are timing aids, never a policy. One value an option.\n";
+
+static const char profile_outro[] =
+    "\n"
+    "A share is of the plain build's time, with a 95 % interval and the noise floor of\n"
+    "plain against plain. Stages that overlap need not add up to 100 %.\n"
+    "\n"
+    "Examples:\n"
+    "  scratchscope profile\n"
+    "  scratchscope profile --preset square4096 --dtype f32 --output profile.json\n"
+    "\n"
+    "Exit: 0 done; 1 wrong numbers; 2 usage, bad input, a pool that is too small;\n"
+    "3 no usable device or an OpenCL failure; 130, 143 interrupted (what was measured\n"
+    "is kept).\n";
+
 static const struct command_text {
     const char *intro;
     const char *outro;
@@ -130,6 +153,7 @@ static const struct command_text {
     [COMMAND_DEVICES] = {devices_intro, devices_outro, app_devices, NULL},
     [COMMAND_ATTEND] = {attend_intro, attend_outro, app_attend, attend_settings_help},
     [COMMAND_ROOFLINE] = {roofline_intro, roofline_outro, app_roofline, NULL},
+    [COMMAND_PROFILE] = {profile_intro, profile_outro, app_profile, NULL},
 };
 
 /* Errors ------------------------------------------------------------------------------------ */

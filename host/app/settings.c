@@ -9,15 +9,16 @@
 #define FOR_PLAN (1U << COMMAND_PLAN)
 #define FOR_DEVICES (1U << COMMAND_DEVICES)
 #define FOR_ROOFLINE (1U << COMMAND_ROOFLINE)
-#define FOR_CELLS (FOR_SWEEP | FOR_PLAN)
+#define FOR_PROFILE (1U << COMMAND_PROFILE)
+#define FOR_CELLS (FOR_SWEEP | FOR_PLAN | FOR_PROFILE)
 
 /* Of --help: where the summaries of presets begin, after two spaces. */
 enum { PRESET_COLUMN = 22 };
 
 #define AT(member) offsetof(struct settings, member)
 
-static const char *const command_names[COMMAND_COUNT] = {"sweep", "plan", "devices", "attend",
-                                                         "roofline"};
+static const char *const command_names[COMMAND_COUNT] = {"sweep",  "plan",     "devices",
+                                                         "attend", "roofline", "profile"};
 
 static const char section_problem[] =
     "Problem (a LIST is 1,2,4:64:x2 or 1:9:+2, 1:9 goes by 1; lists cross):";
@@ -40,7 +41,7 @@ static const struct option options[] = {
      .help = "a problem of the list below; the other options change it"},
     {.name = "tiles",
      .type = OPTION_COUNTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_SWEEP | FOR_PLAN,
      .offset = AT(tiles),
      .minimum = 1,
      .section = section_problem,
@@ -50,16 +51,34 @@ static const struct option options[] = {
              "that a row shows is what its longest item walks: fewer under a mask or in parts"},
     {.name = "policy",
      .type = OPTION_WORDS,
-     .commands = FOR_CELLS,
+     .commands = FOR_SWEEP | FOR_PLAN,
      .offset = AT(policies),
      .words = "unscoped|scoped|nested",
      .section = section_problem,
      .argument = "NAME,...",
      .standard = "unscoped,scoped,nested",
      .help = "which scopes count: none, the tile's, all"},
+    {.name = "tiles",
+     .type = OPTION_COUNTS,
+     .commands = FOR_PROFILE,
+     .offset = AT(tiles),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "S",
+     .standard = "cap16: 16",
+     .help = "tiles; seq_kv = S x block_n. With cap16 alone: the others fix seq_kv"},
+    {.name = "policy",
+     .type = OPTION_WORDS,
+     .commands = FOR_PROFILE,
+     .offset = AT(policies),
+     .words = "unscoped|scoped|nested",
+     .section = section_problem,
+     .argument = "NAME",
+     .standard = "nested",
+     .help = "which scopes count: none, the tile's, all"},
     {.name = "dtype",
      .type = OPTION_WORDS,
-     .commands = FOR_SWEEP,
+     .commands = FOR_SWEEP | FOR_PROFILE,
      .offset = AT(dtypes),
      .words = "f32|f16|bf16|f8|i8",
      .section = section_problem,
@@ -220,7 +239,7 @@ static const struct option options[] = {
              "can be timed past its cap"},
     {.name = "pes",
      .type = OPTION_COUNT,
-     .commands = FOR_SWEEP,
+     .commands = FOR_SWEEP | FOR_PROFILE,
      .offset = AT(pes),
      .words = "auto",
      .minimum = 1,
@@ -251,7 +270,7 @@ static const struct option options[] = {
      .help = "processing elements that take part; auto: as many as a sweep takes"},
     {.name = "device",
      .type = OPTION_TEXT,
-     .commands = FOR_SWEEP | FOR_ROOFLINE,
+     .commands = FOR_SWEEP | FOR_ROOFLINE | FOR_PROFILE,
      .offset = AT(device),
      .section = section_device,
      .argument = "INDEX|cpu|gpu|NAME",
@@ -268,7 +287,7 @@ static const struct option options[] = {
      .help = "simd: one work-item a PE, for CPUs; simt: cooperating work-items, for GPUs"},
     {.name = "bind",
      .type = OPTION_WORD,
-     .commands = FOR_SWEEP | FOR_ROOFLINE,
+     .commands = FOR_SWEEP | FOR_ROOFLINE | FOR_PROFILE,
      .offset = AT(bind),
      .words = "auto|none",
      .section = section_device,
@@ -302,9 +321,19 @@ static const struct option options[] = {
      .argument = "SECONDS",
      .standard = "0.05",
      .help = "least time of one repetition: 0.5, 0.5s, 20ms; at most 3600"},
+    {.name = "rounds",
+     .type = OPTION_COUNT,
+     .commands = FOR_PROFILE,
+     .offset = AT(rounds),
+     .minimum = 1,
+     .maximum = 10000,
+     .section = section_timing,
+     .argument = "N",
+     .standard = "8",
+     .help = "rounds of each of the 5 blocks that a part is timed in"},
     {.name = "seed",
      .type = OPTION_COUNT,
-     .commands = FOR_SWEEP,
+     .commands = FOR_SWEEP | FOR_PROFILE,
      .offset = AT(seed),
      .maximum = (size_t)INT64_MAX,
      .because = "results are JSON, whose whole numbers end there",
@@ -341,7 +370,7 @@ static const struct option options[] = {
          "stdout. A file that is there is replaced at the first row, unless it is resumed"},
     {.name = "output",
      .type = OPTION_TEXTS,
-     .commands = FOR_PLAN,
+     .commands = FOR_PLAN | FOR_PROFILE,
      .offset = AT(outputs),
      .section = section_results,
      .argument = "FILE",
@@ -390,6 +419,8 @@ void settings_help(enum command command, FILE *file)
     options_help(&table, command, file);
     if ((FOR_CELLS >> command & 1U) != 0) {
         print_presets(file);
+    }
+    if (((FOR_SWEEP | FOR_PLAN) >> command & 1U) != 0) {
         (void)fprintf(file,
                       "\nOf an option given twice the last value counts; a run has at most %d "
                       "rows.\n",
@@ -430,7 +461,7 @@ static enum status check_dtypes(const struct ranges *dtypes)
         if (!dtype_has_kernel(dtype)) {
             enum status status =
                 STATUS_FAIL(STATUS_BAD_INPUT, "--dtype",
-                            "no kernel stores %s yet; sweep takes f16 and f32", dtype_name(dtype));
+                            "no kernel stores %s yet; f16 and f32 can run", dtype_name(dtype));
             status_hint("scratchscope plan --dtype %s tells its footprint", dtype_name(dtype));
             return status;
         }
@@ -480,7 +511,7 @@ static enum status check(enum command command, const struct settings *settings)
         status_hint("change S by --block-n, or take --preset cap16 with the shape's options");
         goto out;
     }
-    if (command == COMMAND_SWEEP) {
+    if (command == COMMAND_SWEEP || command == COMMAND_PROFILE) {
         STATUS_TRY(check_dtypes(&settings->dtypes));
     }
     STATUS_TRY(check_window(settings));

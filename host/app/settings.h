@@ -12,9 +12,10 @@ enum command {
     COMMAND_DEVICES,
     COMMAND_ATTEND,
     COMMAND_ROOFLINE,
+    COMMAND_PROFILE,
 };
 
-enum { COMMAND_COUNT = 5 };
+enum { COMMAND_COUNT = 6 };
 
 const char *command_name(enum command command);
 
@@ -57,6 +58,7 @@ struct settings {
     const char *device;           /* NULL = automatic; borrowed from argv */
     size_t repetitions;           /* 0 = not given */
     double min_time_s;            /* 0 = not given */
+    size_t rounds;                /* of a profile's blocks; 0 = not given */
     size_t seed;                  /* */
     size_t format;                /* enum format; FORMAT_COUNT = not given */
     struct options_texts outputs; /* borrowed from argv */

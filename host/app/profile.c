@@ -1,0 +1,218 @@
+/* scratchscope profile: where the time of a tile goes. */
+#include "host/app/profile.h"
+
+#include "host/app/app.h"
+#include "host/app/cell_list.h"
+#include "host/app/interrupt.h"
+#include "host/app/output.h"
+#include "host/app/place.h"
+#include "host/app/progress.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* S of a preset that leaves it open: each policy fits the standard pool, and a launch takes some
+ * milliseconds. */
+enum { STANDARD_TILES = 16 };
+
+struct job {
+    struct settings settings;
+    struct cell_list list;
+    struct outputs outputs;
+    struct place place;
+    struct machine machine;
+    struct profile profile;
+    struct progress progress;
+};
+
+static enum status prepare(struct job *job)
+{
+    enum status status = STATUS_OK;
+    struct settings *settings = &job->settings;
+
+    if (settings->policies.count == 0) {
+        STATUS_TRY(ranges_add("--policy", &settings->policies, POLICY_NESTED));
+    }
+    if (settings->tiles.count == 0 && preset_at(settings->preset)->tiles != NULL) {
+        STATUS_TRY(ranges_add("--tiles", &settings->tiles, STANDARD_TILES));
+    }
+    STATUS_TRY(cell_list_init(settings, &job->list));
+    if (job->list.count != 1) {
+        status = STATUS_FAIL(STATUS_BAD_INPUT, "profile",
+                             "one value an option, the lists cross to %zu rows", job->list.count);
+        goto out;
+    }
+    STATUS_TRY(outputs_open(settings, &job->outputs));
+out:
+    return status;
+}
+
+static enum status open_place(struct job *job)
+{
+    enum status status = STATUS_OK;
+    const struct place_request request = {
+        .device = job->settings.device,
+        .kernel = job->settings.kernel,
+        .pes = job->settings.pes,
+        .pool_bytes = job->list.cells[0].pool_bytes,
+        .bind = job->settings.bind,
+    };
+
+    STATUS_TRY(place_open(&request, &job->place));
+    cell_list_place(&job->list, job->place.style, job->place.pes);
+    machine_read("", &job->machine);
+out:
+    return status;
+}
+
+static void on_progress(void *user, size_t index, const char *name, const char *stage)
+{
+    struct job *job = user;
+    const struct progress_line line = {
+        .index = index,
+        .count = PROFILE_PARTS,
+        .share = (double)index / PROFILE_PARTS,
+        .name = name,
+        .stage = stage,
+    };
+
+    progress_show(&job->progress, &line);
+}
+
+static bool on_poll(void *user)
+{
+    (void)user;
+    return interrupt_signal() != 0;
+}
+
+static enum status run(struct job *job)
+{
+    struct profile_options options;
+    const struct profile_sink sink = {.user = job, .progress = on_progress, .interrupted = on_poll};
+
+    profile_options_default(&options);
+    options.seed = job->settings.seed;
+    options.rounds = job->settings.rounds != 0 ? job->settings.rounds : options.rounds;
+    interrupt_catch();
+    progress_begin(&job->progress);
+    enum status status = profile_run(job->place.device, &job->place.topology, &job->list.cells[0],
+                                     &options, &sink, &job->profile);
+    progress_end(&job->progress);
+    return status;
+}
+
+/* The report as text, on the heap. */
+static enum status render(const struct profile_report *report, enum format format, char **bytes,
+                          size_t *length)
+{
+    *bytes = NULL;
+    *length = 0;
+    FILE *file = open_memstream(bytes, length);
+    if (file == NULL) {
+        return STATUS_FAIL(STATUS_NO_MEMORY, "profile", "no memory to write it");
+    }
+    enum status status = profile_write(report, format, file);
+    bool failed = ferror(file) != 0;
+    if ((fclose(file) != 0 || failed) && status == STATUS_OK) {
+        status = STATUS_FAIL(STATUS_NO_MEMORY, "profile", "no memory to write it");
+    }
+    return status;
+}
+
+static enum status write_file(const struct output *output, const struct profile_report *report)
+{
+    enum status status = STATUS_OK;
+    char name[OUTPUT_NAME_BYTES];
+    char *bytes = NULL;
+    size_t length = 0;
+
+    STATUS_TRY(render(report, output->format, &bytes, &length));
+    STATUS_TRY(output_stage(output, bytes, length, name));
+    STATUS_TRY(output_commit(output, bytes, length, name));
+out:
+    free(bytes);
+    return status;
+}
+
+static enum status print(const struct profile_report *report, enum format format)
+{
+    enum status status = STATUS_OK;
+    char *bytes = NULL;
+    size_t length = 0;
+
+    STATUS_TRY(render(report, format, &bytes, &length));
+    STATUS_TRY(output_write(STDOUT_FILENO, "stdout", bytes, length));
+out:
+    free(bytes);
+    return status;
+}
+
+/* To every file and to stdout; goes on after a failure, and returns the first. */
+static enum status write_all(struct job *job, const char *program)
+{
+    enum status first = STATUS_OK;
+    const struct context context = {
+        .executable = program,
+        .device = &job->place.device->info,
+        .topology = &job->place.topology,
+        .binding = &job->place.binding,
+        .machine = &job->machine,
+        .pes = job->place.pes,
+    };
+    const struct profile_report report = {.context = &context,
+                                          .cell = &job->list.cells[0],
+                                          .profile = &job->profile,
+                                          .utf8 = app_utf8()};
+
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        enum status status = write_file(&job->outputs.items[i], &report);
+        first = first == STATUS_OK ? status : first;
+    }
+    if (!job->outputs.takes_stdout) {
+        enum status status = print(&report, outputs_stdout_format(&job->settings));
+        first = first == STATUS_OK ? status : first;
+    }
+    return first;
+}
+
+/* Whatever ended it, what was checked and measured goes where it belongs. */
+static enum status publish(struct job *job, const char *program, enum status ran)
+{
+    if (!job->profile.result.checked) {
+        return ran;
+    }
+    if (ran == STATUS_INTERRUPTED) {
+        status_clear(); /* so that a failure to write is told */
+    }
+    enum status status = write_all(job, program);
+    if (ran == STATUS_OK || (ran == STATUS_INTERRUPTED && status != STATUS_OK)) {
+        ran = status;
+    }
+    if (ran == STATUS_OK && job->profile.wrong > 0) {
+        ran = STATUS_FAIL(STATUS_WRONG, "profile", "%s",
+                          job->profile.result.ok ? "a stage done twice gives another result"
+                                                 : "the plain build is wrong");
+    }
+    return ran;
+}
+
+int app_profile(const char *program, int argc, char **argv)
+{
+    enum status status = STATUS_OK;
+    struct job job = {.place = {.device = NULL}};
+    bool help = false;
+
+    STATUS_TRY(settings_parse(COMMAND_PROFILE, argc, argv, &job.settings, &help));
+    if (help) {
+        goto out;
+    }
+    STATUS_TRY(prepare(&job));
+    STATUS_TRY(open_place(&job));
+    status = publish(&job, program, run(&job));
+out:
+    outputs_close(&job.outputs);
+    cell_list_fini(&job.list);
+    settings_fini(&job.settings);
+    place_close(&job.place);
+    return help ? app_help(COMMAND_PROFILE) : app_finish(status);
+}
