@@ -118,7 +118,8 @@ struct sweep_options {
     size_t pair_rounds; /* rounds of a block, >= 1 */
     double sample_s;    /* least length of one sample, s, > 0 */
     double cut_s;       /* a launch over all items that takes longer: time one item a PE, and more
-                         * until one of them walks S tiles; never with parts, s, > 0 */
+                         * until one of them walks S tiles; never with parts, s, > 0, infinity:
+                         * always all items */
 };
 
 /* 3 repetitions of 0.05 s, seed 1, the reference's default work, 5 blocks of 4 rounds, samples of
@@ -140,10 +141,22 @@ struct sweep_sink {
     bool (*interrupted)(void *user);
 };
 
+/* Where the time of a sweep went, s. What fails ends the sweep uncounted. */
+struct sweep_seconds {
+    double inputs;    /* random tensors */
+    double reference; /* results in double precision */
+    double build;     /* kernels, from source or a cache; inputs to the device */
+    double check;     /* painted runs, scans, comparison */
+    double timing;    /* of single cells */
+    double pairs;     /* rounds, with arenas of their own */
+    double rows;      /* in the sink's `row` */
+};
+
 struct sweep_outcome {
-    size_t rows;      /* done */
-    size_t overflows; /* */
-    size_t wrong;     /* checked and not ok */
+    size_t rows;                  /* done */
+    size_t overflows;             /* */
+    size_t wrong;                 /* checked and not ok */
+    struct sweep_seconds seconds; /* so far */
 };
 
 /* Runs those of cells [0, count) whose name passes --benchmark_filter; the others are no rows, and

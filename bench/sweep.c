@@ -2,6 +2,7 @@
  * cell and its row. */
 #include "bench/sweep.h"
 #include "bench/gbench.h"
+#include "host/device/event.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +63,14 @@ void sweep_progress(const struct sweep *sweep, size_t entry, const char *stage)
     if (sink->progress != NULL) {
         sink->progress(sink->user, entry, sweep->count, sweep->entries[entry].cell, stage);
     }
+}
+
+/* Adds the time since `since` to a sum, and starts `since` anew. */
+static void spend(double *seconds, uint64_t *since)
+{
+    const uint64_t now = event_clock_ns();
+    *seconds += (double)(now - *since) * 1e-9;
+    *since = now;
 }
 
 struct pe_arenas_shape sweep_arenas_shape(const struct cell *cell, size_t pool_bytes,
@@ -141,6 +150,8 @@ out:
 static enum status share_inputs(struct sweep *sweep, const struct problem *problem)
 {
     enum status status = STATUS_OK;
+    struct sweep_seconds *seconds = &sweep->outcome->seconds;
+    uint64_t since = event_clock_ns();
     if (sweep->reference != NULL && !results_equal(problem, &sweep->reference_problem)) {
         reference_destroy(sweep->reference);
         sweep->reference = NULL;
@@ -153,11 +164,13 @@ static enum status share_inputs(struct sweep *sweep, const struct problem *probl
         STATUS_TRY(inputs_create(problem, sweep->options->seed, &sweep->inputs));
         sweep->inputs_problem = *problem;
     }
+    spend(&seconds->inputs, &since);
     if (sweep->reference == NULL) {
         STATUS_TRY(reference_create(problem, sweep->inputs, sweep->options->check_work,
                                     &sweep->reference));
         sweep->reference_problem = *problem;
     }
+    spend(&seconds->reference, &since);
 out:
     return status;
 }
@@ -176,8 +189,10 @@ static enum status group_open(struct sweep_group *group, size_t index)
     STATUS_TRY(share_inputs(sweep, &cell->problem));
     STATUS_TRY(sweep_poll(sweep));
     sweep_progress(sweep, index, "build");
+    uint64_t since = event_clock_ns();
     STATUS_TRY(attention_create(sweep->device, &cell->problem, sweep->inputs, &options,
                                 &group->attention));
+    spend(&sweep->outcome->seconds.build, &since);
 out:
     return status;
 }
@@ -196,8 +211,10 @@ static enum status report_row(struct sweep *sweep, const struct sweep_entry *ent
                               const struct sweep_runs *runs)
 {
     const struct sweep_sink *sink = sweep->sink;
+    uint64_t since = event_clock_ns();
     enum status status =
         sink->row(sink->user, entry->cell, &entry->result, runs->runs, runs->count);
+    spend(&sweep->outcome->seconds.rows, &since);
     if (status == STATUS_OK) {
         sweep->outcome->rows++;
         sweep->outcome->overflows += entry->result.overflow ? 1 : 0;
@@ -220,16 +237,19 @@ static enum status check_and_time(struct sweep_group *group, size_t index, struc
     }
     STATUS_TRY(sweep_poll(sweep));
     sweep_progress(sweep, index, "check");
+    uint64_t since = event_clock_ns();
     STATUS_TRY(pe_arenas_create(sweep->device, sweep_arenas_shape(cell, cell->pool_bytes, 0),
                                 &lease.arenas));
     STATUS_TRY(attention_bind(group->attention, &request, lease.arenas, &lease.bound));
     STATUS_TRY(attention_check(group->attention, lease.bound, sweep->reference, cell->poison,
                                &entry->result.check));
     judge(group, &entry->result);
+    spend(&sweep->outcome->seconds.check, &since);
     if (entry->result.ok) {
         STATUS_TRY(sweep_poll(sweep));
         sweep_progress(sweep, index, "time");
         STATUS_TRY(sweep_time(group, entry, &lease, runs));
+        spend(&sweep->outcome->seconds.timing, &since);
     }
 out:
     attention_unbind(lease.bound);
@@ -261,7 +281,9 @@ static enum status run_group(struct sweep *sweep, size_t first, size_t end)
     }
     if (sweep->options->pair_blocks > 0 && group.timed_items > 0) {
         STATUS_TRY(sweep_poll(sweep));
+        uint64_t since = event_clock_ns();
         STATUS_TRY(sweep_pairs(&group));
+        spend(&sweep->outcome->seconds.pairs, &since);
     }
 out:
     attention_destroy(group.attention);

@@ -1,5 +1,7 @@
 #include "host/app/context.h"
 
+#include "host/device/event.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -270,11 +272,29 @@ static json_t *settings_json(const struct context *context)
     if (sweep == NULL) {
         return json_null();
     }
-    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "repetitions",
-                     context_size(sweep->repetitions), "min_time_s",
-                     context_real(sweep->min_time_s), "seed", context_size(sweep->seed), "poison",
-                     context->poison ? 1 : 0, "pair_blocks", context_size(sweep->pair_blocks),
-                     "pair_rounds", context_size(sweep->pair_rounds));
+    return json_pack(
+        "{s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "repetitions", context_size(sweep->repetitions),
+        "min_time_s", context_real(sweep->min_time_s), "seed", context_size(sweep->seed), "poison",
+        context->poison ? 1 : 0, "whole", isinf(sweep->cut_s) ? 1 : 0, "pair_blocks",
+        context_size(sweep->pair_blocks), "pair_rounds", context_size(sweep->pair_rounds));
+}
+
+/* Of the run so far. What the parts leave of the total is the device's start, planning, and arenas.
+ */
+static json_t *seconds_json(const struct context_seconds *seconds)
+{
+    if (seconds == NULL) {
+        return json_null();
+    }
+    const struct sweep_seconds *sweep = seconds->sweep;
+    const double total = (double)(event_clock_ns() - seconds->began_ns) * 1e-9;
+
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", context_real(total),
+                     "roofline", context_real(seconds->roofline), "inputs",
+                     context_real(sweep->inputs), "reference", context_real(sweep->reference),
+                     "build", context_real(sweep->build), "check", context_real(sweep->check),
+                     "timing", context_real(sweep->timing), "pairs", context_real(sweep->pairs),
+                     "rows", context_real(sweep->rows));
 }
 
 static json_t *ratio_json(const struct cell_ratio *ratio)
@@ -327,6 +347,7 @@ enum status context_json(const struct context *context, const struct results *re
         add(json, "tool_version", json_string(context_version())) &&
         add(json, "commit", text_or_null(context_commit())) && add_device(json, context) &&
         add(json, "settings", settings_json(context)) &&
+        add(json, "seconds", seconds_json(context->seconds)) &&
         add(json, "ratios", ratios_json(results)) && add_users_keys(json)) {
         return STATUS_OK;
     }

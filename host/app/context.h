@@ -14,16 +14,24 @@
 /* Of the JSON that this version writes; raised when a key changes its meaning. */
 enum { CONTEXT_SCHEMA_VERSION = 1 };
 
+/* Where a run's time goes. */
+struct context_seconds {
+    uint64_t began_ns;                 /* of event_clock_ns */
+    double roofline;                   /* s */
+    const struct sweep_seconds *sweep; /* */
+};
+
 struct context {
-    const char *executable;            /* argv[0] */
-    const struct device_info *device;  /* NULL in a plan */
-    const struct topology *topology;   /* NULL in a plan */
-    const struct binding *binding;     /* NULL in a plan */
-    const struct machine *machine;     /* when the run began; NULL = as it is now */
-    size_t pes;                        /* 0 = not known */
-    const struct roofline *roofline;   /* NULL = not measured */
-    const struct sweep_options *sweep; /* NULL in a plan */
-    bool poison;                       /* */
+    const char *executable;                /* argv[0] */
+    const struct device_info *device;      /* NULL in a plan */
+    const struct topology *topology;       /* NULL in a plan */
+    const struct binding *binding;         /* NULL in a plan */
+    const struct machine *machine;         /* when the run began; NULL = as it is now */
+    size_t pes;                            /* 0 = not known */
+    const struct roofline *roofline;       /* NULL = not measured */
+    const struct sweep_options *sweep;     /* NULL in a plan */
+    const struct context_seconds *seconds; /* NULL = not known */
+    bool poison;                           /* */
 };
 
 /* A new reference; STATUS_NO_MEMORY. */

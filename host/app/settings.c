@@ -331,6 +331,23 @@ static const struct option options[] = {
      .argument = "N",
      .standard = "8",
      .help = "rounds of each of the 5 blocks that a part is timed in"},
+    {.name = "whole",
+     .type = OPTION_FLAG,
+     .commands = FOR_SWEEP,
+     .offset = AT(whole),
+     .section = section_timing,
+     .help = "time launches over all items; without it one that takes longer than 50 ms is cut to "
+             "about an item a PE"},
+    {.name = "pairs",
+     .type = OPTION_COUNT,
+     .commands = FOR_SWEEP,
+     .offset = AT(pairs),
+     .maximum = 1000,
+     .section = section_timing,
+     .argument = "N",
+     .standard = "5",
+     .help = "blocks of interleaved rounds that ratios of policies come from, 5 or more; 0: none, "
+             "and no ratios"},
     {.name = "seed",
      .type = OPTION_COUNT,
      .commands = FOR_SWEEP | FOR_PROFILE,
@@ -432,6 +449,7 @@ static struct settings settings_default(void)
 {
     return (struct settings){
         .window = {.left = -1, .right = -1},
+        .pairs = SETTINGS_PAIRS,
         .seed = 1,
         .format = FORMAT_COUNT,
     };

@@ -22,6 +22,9 @@ const char *command_name(enum command command);
 /* The longest time of one repetition. */
 enum { SETTINGS_MAX_MIN_TIME_S = 3600 };
 
+/* Blocks of rounds of pairs, unless told otherwise. */
+enum { SETTINGS_PAIRS = 5 };
+
 /* `kernel` of settings. */
 enum { SETTINGS_KERNEL_AUTO, SETTINGS_KERNEL_SIMD, SETTINGS_KERNEL_SIMT };
 
@@ -55,10 +58,12 @@ struct settings {
     bool mask;                    /* */
     double scale;                 /* 0 = not given */
     bool poison;                  /* */
+    bool whole;                   /* time all items, however long they take */
     const char *device;           /* NULL = automatic; borrowed from argv */
     size_t repetitions;           /* 0 = not given */
     double min_time_s;            /* 0 = not given */
     size_t rounds;                /* of a profile's blocks; 0 = not given */
+    size_t pairs;                 /* blocks of rounds of pairs */
     size_t seed;                  /* */
     size_t format;                /* enum format; FORMAT_COUNT = not given */
     struct options_texts outputs; /* borrowed from argv */

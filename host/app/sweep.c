@@ -8,7 +8,9 @@
 #include "host/app/resume.h"
 
 #include "host/base/size.h"
+#include "host/device/event.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,7 +27,9 @@ struct job {
     struct results results;
     struct machine machine; /* before anything ran */
     struct context context;
-    struct roofline roofline; /* the context's; read_count 0 = not measured */
+    struct context_seconds seconds; /* the context's */
+    struct sweep_outcome outcome;   /* */
+    struct roofline roofline;       /* the context's; read_count 0 = not measured */
     struct report report;
     struct progress progress;
     struct cell *pending; /* the cells to run, owned */
@@ -56,6 +60,10 @@ static enum status prepare_options(struct job *job)
     job->options.repetitions = gbench_flag_dry_run() ? 1 : job->settings.repetitions;
     job->options.min_time_s = job->settings.min_time_s;
     job->options.seed = job->settings.seed;
+    job->options.pair_blocks = job->settings.pairs;
+    if (job->settings.whole) {
+        job->options.cut_s = (double)INFINITY;
+    }
 out:
     return status;
 }
@@ -107,6 +115,7 @@ static void describe(struct job *job, const char *program)
         .machine = &job->machine,
         .pes = job->place.pes,
         .sweep = &job->options,
+        .seconds = &job->seconds,
         .poison = job->settings.poison,
     };
     job->report =
@@ -244,10 +253,12 @@ static enum status measure_roofline(struct job *job)
     const struct roofline_request request = {
         .topology = &job->place.topology, .pes = job->place.pes, .interrupted = on_poll};
     enum status status = STATUS_OK;
+    const uint64_t began_ns = event_clock_ns();
 
     if (job->all_work > 0.0) {
         status = roofline_measure(job->place.device, &request, &job->roofline);
     }
+    job->seconds.roofline = (double)(event_clock_ns() - began_ns) * 1e-9;
     if (status == STATUS_INTERRUPTED) {
         return status;
     }
@@ -265,7 +276,6 @@ static enum status measure_roofline(struct job *job)
 static enum status run(struct job *job)
 {
     enum status status = STATUS_OK;
-    struct sweep_outcome outcome;
     const struct sweep_sink sink = {
         .user = job,
         .row = on_row,
@@ -278,7 +288,7 @@ static enum status run(struct job *job)
     STATUS_TRY(measure_roofline(job));
     progress_begin(&job->progress);
     status = sweep_run(job->place.device, &job->place.topology, job->pending, job->pending_count,
-                       &job->options, &sink, &outcome);
+                       &job->options, &sink, &job->outcome);
     progress_end(&job->progress);
     warn_of_clocks(job);
     STATUS_TRY(status);
@@ -358,6 +368,8 @@ int app_sweep(const char *program, int argc, char **argv)
 {
     enum status status = STATUS_OK;
     struct job job = {.place = {.device = NULL}};
+    job.seconds.began_ns = event_clock_ns();
+    job.seconds.sweep = &job.outcome.seconds;
     bool help = false;
 
     STATUS_TRY(flags_take(COMMAND_SWEEP, &argc, argv));

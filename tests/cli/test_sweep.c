@@ -176,6 +176,45 @@ static void sweep_context_tells_device_settings_and_ratios(void **state)
     json_decref(file);
 }
 
+static void sweep_context_tells_where_the_time_went(void **state)
+{
+    static const char *const parts[] = {"roofline", "inputs", "reference", "build",
+                                        "check",    "timing", "pairs",     "rows"};
+    double sum = 0.0;
+
+    (void)state;
+    json_t *file = sweep_json("--tiles 1");
+    const json_t *seconds = json_object_get(json_object_get(file, "context"), "seconds");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const double part = json_real_value(json_object_get(seconds, parts[i]));
+        assert_true(part > 0.0);
+        sum += part;
+    }
+    assert_true(json_real_value(json_object_get(seconds, "total")) >= sum);
+    json_decref(file);
+}
+
+static void sweep_without_pairs_has_no_ratios(void **state)
+{
+    (void)state;
+    json_t *file = sweep_json("--tiles 1 --pairs 0");
+    const json_t *context = json_object_get(file, "context");
+    assert_int_equal(json_array_size(json_object_get(context, "ratios")), 0);
+    assert_int_equal(cli_integer(json_object_get(context, "settings"), "pair_blocks"), 0);
+    json_decref(file);
+}
+
+static void sweep_of_whole_launches_times_all_items(void **state)
+{
+    (void)state;
+    json_t *file = sweep_json("--tiles 1024 --policy nested --whole --pairs 0 --seq-q 512 "
+                              "--repetitions 1");
+    const json_t *row = cli_row(file, "nested", 1024);
+    assert_int_equal(cli_integer(row, "items"), 16);
+    assert_int_equal(cli_integer(row, "timed_items"), 16);
+    json_decref(file);
+}
+
 static void sweep_with_a_growing_pool_runs_unscoped_past_the_cap(void **state)
 {
     (void)state;
@@ -273,6 +312,9 @@ int main(void)
         cmocka_unit_test(sweep_context_tells_device_settings_and_ratios),
         cmocka_unit_test(sweep_context_tells_whether_pes_are_bound),
         cmocka_unit_test(sweep_does_not_bind_where_it_must_not),
+        cmocka_unit_test(sweep_context_tells_where_the_time_went),
+        cmocka_unit_test(sweep_without_pairs_has_no_ratios),
+        cmocka_unit_test(sweep_of_whole_launches_times_all_items),
         cmocka_unit_test(sweep_with_a_growing_pool_runs_unscoped_past_the_cap),
         cmocka_unit_test(sweep_in_both_styles_types_masks_and_with_poison),
         cmocka_unit_test(sweep_of_crossed_lists_has_a_row_for_each),
