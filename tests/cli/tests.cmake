@@ -18,7 +18,8 @@ scratchscope_cli_test(cap16 slow)
 
 # Scripts of bench/. One that lacks its interpreter exits 77.
 function(scratchscope_script_test name)
-    add_test(NAME cli.${name} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/cli/${name}.sh ${PROJECT_SOURCE_DIR})
-    set_tests_properties(cli.${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 60)
+    add_test(NAME cli.${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/cli/${name}.sh ${PROJECT_SOURCE_DIR})
+    set_tests_properties(cli.${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 120)
 endfunction()
 scratchscope_script_test(compare_torch)
+scratchscope_script_test(goals)
