@@ -69,7 +69,6 @@ class Shape:
     head_dim: int = 128
     dtype: str = "f32"
     causal: bool = False
-    block: str = "128x128"
     goal: float = None  # least torch / ours
 
 
@@ -78,8 +77,7 @@ SHAPES = [
     Shape("square128-causal", causal=True, goal=1.2),
     Shape("square64", head_dim=64, goal=1.2),
     Shape("square64-causal", head_dim=64, causal=True, goal=1.2),
-    Shape("decode", q_heads=32, kv_heads=8, seq_q=1, seq_kv=16384, dtype="f16", block="4x64",
-          goal=2.0),
+    Shape("decode", q_heads=32, kv_heads=8, seq_q=1, seq_kv=16384, dtype="f16", goal=2.0),
 ]
 
 
@@ -94,6 +92,8 @@ def count(text):
 
 
 def block(text):
+    if text == "auto":
+        return text
     block_m, _, block_n = text.partition("x")
     return f"{count(block_m)}x{count(block_n)}"
 
@@ -120,8 +120,9 @@ def make_parser():
         own.add_argument("--" + name, type=count, metavar="N")
     own.add_argument("--dtype", choices=["f32", "f16"], help="ours")
     own.add_argument("--causal", action="store_true", default=None)
-    parser.add_argument("--block", type=block, metavar="MxN",
-                        help="tile of ours (default: 128x128, decode 4x64)")
+    parser.add_argument("--block", type=block, default="auto", metavar="MxN|auto",
+                        help="tile of ours; auto: the fastest that fits the pool, looked for for a "
+                        "minute where scratchscope keeps none yet (default: auto)")
     parser.add_argument("--threads", type=count, metavar="N", help="torch's threads and our PEs "
                         "(default: the CPUs that this process may use)")
     parser.add_argument("--rounds", type=count, default=10, metavar="N", help="(default: 10)")
@@ -189,10 +190,9 @@ class Ours:
         for name, tensor in tensors.items():
             numpy.save(self.folder / f"{name}.npy", tensor)
             self.command += ["--" + name, str(self.folder / f"{name}.npy")]
-        block_m, _, block_n = (options.block or shape.block).partition("x")
         self.command += ["--out", str(self.folder / "out.npy"), "--lse",
                          str(self.folder / "lse.npy"), "--dtype", shape.dtype, "--device", "cpu",
-                         "--pes", str(options.threads), "--block-m", block_m, "--block-n", block_n]
+                         "--pes", str(options.threads), "--block", options.block]
         self.command += (["--causal"] if shape.causal else []) + options.attend
 
     def run(self):
@@ -311,7 +311,7 @@ def compare(modules, options, shape, folder, say):
     tensors = make_tensors(numpy, shape, options.seed)
     ours = Ours(numpy, options, shape, tensors, folder)
     torches = make_torch(torch, shape, tensors)
-    say("compiling and checking")
+    say("tuning, compiling and checking")
     ours.run()
     for one in torches:
         one.call()
@@ -340,12 +340,13 @@ def compare(modules, options, shape, folder, say):
 def print_head(context):
     print(f"torch {context['torch']} ({context['torch_cpu']}) and scratchscope on "
           f"{context['device']}: {context['threads']} threads, {context['rounds']} rounds\n")
-    print(f"{'shape':<17} {'ours, ms':>9}  {'torch':<16} {'ms':>9}  {'torch / ours':<20}  difference")
-    print("\u2500" * 90)
+    print(f"{'shape':<17} {'tile':<9} {'ours, ms':>9}  {'torch':<16} {'ms':>9}  {'torch / ours':<20}  difference")
+    print("\u2500" * 100)
 
 
 def print_shape(report):
-    left = f"{report['name']:<17} {report['ours']['median_ms']:>9.2f}"
+    tile = "{block_m} x {block_n}".format(**report["ours"]["row"])
+    left = f"{report['name']:<17} {tile:<9} {report['ours']['median_ms']:>9.2f}"
     for row in report["torch"]:
         ratio = f"{row['ratio']:.2f} [{row['interval'][0]:.2f}, {row['interval'][1]:.2f}]"
         mark = "" if row["same_shapes"] else " *"

@@ -34,6 +34,7 @@ says 2 'pip install numpy torch' --seq-q 64 --seq-kv 64
 says 2 "invalid choice: 'cube'" --shape cube
 says 2 'is not at least 1' --rounds 0
 says 2 'invalid block value' --block 64
+says 2 "numpy: not to be had" --block 64x32
 says 2 'exclude each other' --shape decode --head-dim 64
 says 2 '3 key and value heads do not divide 4 heads' --q-heads 4 --kv-heads 3
 says 2 'torch aligns its mask' --causal --seq-q 16
