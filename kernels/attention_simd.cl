@@ -27,12 +27,7 @@ INLINE void walk_tile(const struct walk *walk)
     STAGE(STAGE_KEYS) load_keys(walk);
     STAGE(STAGE_SCORES) compute_scores(walk);
     walk_rewind(walk, TABLE_SCOPE_KEYS);
-    STAGE(STAGE_SOFTMAX)
-    {
-        softmax_maximum(walk);
-        softmax_rescale(walk);
-        softmax_weights(walk);
-    }
+    STAGE(STAGE_SOFTMAX) compute_softmax(walk);
     walk_rewind(walk, TABLE_SCOPE_SCORES);
     STAGE(STAGE_STAGING) load_values(walk);
     STAGE(STAGE_VALUES) compute_values(walk);

@@ -35,12 +35,8 @@ INLINE void walk_tile(const struct walk *walk)
     STAGE(STAGE_SCORES) compute_scores(walk);
     arena_barrier(); /* s, and the reads of k */
     walk_rewind(walk, TABLE_SCOPE_KEYS);
-    STAGE(STAGE_SOFTMAX) softmax_maximum(walk);
-    arena_barrier(); /* m_new */
-    STAGE(STAGE_SOFTMAX) softmax_rescale(walk);
-    arena_barrier(); /* alpha */
-    STAGE(STAGE_SOFTMAX) softmax_weights(walk);
-    arena_barrier(); /* p, l_new, and the reads of s */
+    STAGE(STAGE_SOFTMAX) compute_softmax(walk);
+    arena_barrier(); /* m_new, alpha, p, l_new, and the reads of s */
     walk_rewind(walk, TABLE_SCOPE_SCORES);
     arena_barrier(); /* the rewound range: v may stand where s and k were */
     STAGE(STAGE_STAGING) load_values(walk);
