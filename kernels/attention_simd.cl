@@ -6,12 +6,14 @@
  * Source: FlashAttention-2 (Dao 2023), Algorithm 1.
  *
  * Work: global size = PEs, local size 1. A PE takes the next item of the schedule (layout.h) when
- * it has finished one: items may be uneven, and PEs as well. Inputs: q [batch, q_heads, seq_q,
- * HEAD_DIM], k [batch, kv_heads, seq_kv, HEAD_DIM], v [batch, kv_heads, seq_kv, HEAD_DIM_V], stored
- * type, row-major. Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32
- * (scores.clh, state.clh). Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch,
- * q_heads, seq_q] f32; with SPLIT parts [items][LAYOUT_PART_ELEMS] f32 instead, which merge.cl
- * joins. Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: walk.clh.
+ *   it has finished one: items may be uneven, and PEs as well.
+ * Inputs: q [batch, q_heads, seq_q, HEAD_DIM], k [batch, kv_heads, seq_kv, HEAD_DIM],
+ *   v [batch, kv_heads, seq_kv, HEAD_DIM_V], stored type, row-major.
+ * Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32 (scores.clh, state.clh).
+ * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32; with SPLIT
+ *   parts [items][LAYOUT_PART_ELEMS] f32 instead, which merge.cl joins.
+ * Arena of PE g: bytes from arena_shift + g x arena_stride on, or its work-group's local memory;
+ *   its tenants: walk.clh. marks: what the checking build found there (check.clh).
  *
  * Every phase is done for all rows before the next: k and s are dead before v is written.
  */
@@ -20,6 +22,7 @@
 #if BLOCK_M >= PACK_BLOCK
 #define SOFTMAX_ROWS PACK_BLOCK
 #endif
+#include "check.clh"
 #include "steps.clh"
 
 INLINE void walk_tile(const struct walk *walk)
@@ -51,12 +54,13 @@ INLINE void schedule_leave(__global volatile uint *schedule)
     }
 }
 
-__kernel void attention(__global uchar *arena, __global const ulong *table,
+__kernel void attention(ARENA arena_unit *arena, __global const ulong *table,
                         __global const struct attention_params *params, __global const uchar *q,
                         __global const uchar *k, __global const uchar *v,
                         __global const float *sinks, __global const float *slopes,
                         __global const float *mask, __global volatile uint *schedule,
-                        __global float *parts, __global float *out, __global float *lse)
+                        __global float *parts, __global float *out, __global float *lse,
+                        __global uchar *marks)
 {
     struct walk walk = {.params = params,
                         .sinks = sinks,
@@ -66,7 +70,9 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         .v = v,
                         .lane = 0,
                         .lanes = 1};
-    walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;
+    walk.pool = arena_pool(arena, params);
+    if (ARENA_CHECK)
+        check_paint(&walk);
     const uint end = schedule[SCHEDULE_STARTS + 1];
     for (uint next = schedule_take(schedule); next < end; next = schedule_take(schedule)) {
         const uint i = schedule[SCHEDULE_ORDER(get_num_groups(0)) + next];
@@ -86,4 +92,6 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
         walk_rewind(&walk, TABLE_SCOPE_ITEM);
     }
     schedule_leave(schedule);
+    if (ARENA_CHECK)
+        check_scan(&walk, marks);
 }

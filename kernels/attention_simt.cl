@@ -12,7 +12,8 @@
  * Options: sinks [q_heads], slopes [q_heads], mask [seq_q, seq_kv], f32 (scores.clh, state.clh).
  * Outputs: out [batch, q_heads, seq_q, HEAD_DIM_V] f32, lse [batch, q_heads, seq_q] f32; with SPLIT
  *   parts [items][LAYOUT_PART_ELEMS] f32 instead, which merge.cl joins.
- * Arena of PE g: bytes from arena_shift + g x arena_stride on; its tenants: walk.clh.
+ * Arena of PE g: bytes from arena_shift + g x arena_stride on, or its work-group's local memory;
+ * its tenants: walk.clh. marks: what the checking build found there (check.clh).
  *
  * Every phase is done for all rows before the next: k and s are dead before v is written.
  */
@@ -24,6 +25,7 @@
 #ifndef COLUMN_BLOCK
 #define COLUMN_BLOCK 1
 #endif
+#include "check.clh"
 #include "steps.clh"
 
 /* Each barrier stands on every path: one that depends on a condition makes PoCL build the rest of
@@ -51,12 +53,13 @@ INLINE void walk_tile(const struct walk *walk)
     arena_barrier(); /* the rewound ranges: the next tile writes there */
 }
 
-__kernel void attention(__global uchar *arena, __global const ulong *table,
+__kernel void attention(ARENA arena_unit *arena, __global const ulong *table,
                         __global const struct attention_params *params, __global const uchar *q,
                         __global const uchar *k, __global const uchar *v,
                         __global const float *sinks, __global const float *slopes,
                         __global const float *mask, __global const uint *schedule,
-                        __global float *parts, __global float *out, __global float *lse)
+                        __global float *parts, __global float *out, __global float *lse,
+                        __global uchar *marks)
 {
     struct walk walk = {.params = params,
                         .sinks = sinks,
@@ -66,7 +69,9 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
                         .v = v,
                         .lane = (uint)get_local_id(0)};
     walk.lanes = (uint)get_local_size(0);
-    walk.pool = arena + params->arena_shift + get_group_id(0) * params->arena_stride;
+    walk.pool = arena_pool(arena, params);
+    if (ARENA_CHECK)
+        check_paint(&walk);
     const uint share = SCHEDULE_STARTS + (uint)get_group_id(0);
     for (uint next = schedule[share]; next < schedule[share + 1]; ++next) {
         const uint i = schedule[SCHEDULE_ORDER(get_num_groups(0)) + next];
@@ -88,4 +93,6 @@ __kernel void attention(__global uchar *arena, __global const ulong *table,
         walk_rewind(&walk, TABLE_SCOPE_ITEM);
         arena_barrier(); /* the rewound range: the next item's q */
     }
+    if (ARENA_CHECK)
+        check_scan(&walk, marks);
 }

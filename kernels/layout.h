@@ -62,8 +62,10 @@ typedef int64_t layout_i64;
 /* Launch parameters, in global memory: everything a run may change without another build.
  * Fields are 8 bytes wide, or 4 in pairs, so that both languages lay the struct out alike. */
 struct attention_params {
-    layout_u64 arena_stride;     /* bytes from one PE's pool to the next */
-    layout_u64 arena_shift;      /* bytes from the buffer's start to PE 0's pool */
+    layout_u64 arena_stride;     /* bytes from one PE's pool to the next: pool and guard */
+    layout_u64 arena_shift;      /* bytes from the buffer's start to PE 0's pool; local: 0 */
+    layout_u64 pool_bytes;       /* of one PE; read with ARENA_CHECK alone, and so is paint */
+    layout_u64 paint;            /* the byte that a local arena is filled with */
     layout_u64 table_row_stride; /* cells from one walked tile's row to the next; 0 = one row */
     layout_u64 item_end;         /* items of this launch: those below */
     layout_u64 batch;            /* sequences */

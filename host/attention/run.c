@@ -2,7 +2,7 @@
  *
  * The launch parameters live in a small buffer of each binding and are written again only when
  * they change, so that back-to-back launches carry no transfer. */
-#include "host/attention/run.h"
+#include "host/attention/run_state.h"
 
 #include "host/attention/schedule.h"
 #include "host/attention/tile_program.h"
@@ -14,40 +14,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Work-items of a PE in the cooperative style, where nobody asks for a number. */
 enum { SIMT_LOCAL_CPU = 32, SIMT_LOCAL_GPU = 128 };
-
-struct attention {
-    struct device *device;   /* borrowed */
-    struct problem problem;  /* */
-    struct program program;  /* of its tile, owned */
-    size_t pes;              /* work-groups */
-    size_t local_size;       /* work-items of a group */
-    size_t merge_local;      /* work-items of a group that merges */
-    cl_kernel kernel;        /* attention */
-    cl_kernel merge;         /* joins the parts; NULL if unsplit */
-    cl_mem q, k, v;          /* inputs, storage type */
-    cl_mem sinks;            /* [q_heads] f32; a byte where there are none, and so on */
-    cl_mem slopes;           /* [q_heads] f32 */
-    cl_mem mask;             /* [seq_q, seq_kv] f32 */
-    cl_mem schedule;         /* of scheduled_items; room for all */
-    size_t scheduled_items;  /* */
-    bool shared_schedule;    /* PEs take items in turn */
-    struct pe_arenas *parts; /* the parts' states, one pool that can be painted; NULL if unsplit */
-    cl_mem no_parts;         /* a byte in their place; NULL if split */
-    cl_mem out, lse;         /* results, f32 */
-    size_t out_bytes;        /* */
-    size_t lse_bytes;        /* */
-};
-
-struct attention_bound {
-    struct pe_arenas *arenas;       /* borrowed */
-    cl_mem table;                   /* offset table */
-    cl_mem params;                  /* struct attention_params on the device */
-    struct attention_params values; /* what is there */
-};
 
 const char *kernel_style_name(enum kernel_style style)
 {
@@ -59,21 +28,32 @@ enum kernel_style kernel_style_for(const struct device_info *info)
     return info->type == DEVICE_CPU ? KERNEL_SIMD : KERNEL_SIMT;
 }
 
+/* Build options, and what the checking build adds to them. */
+enum { BUILD_OPTIONS_BYTES = 1024 };
+static const char check_option[] = " -DARENA_CHECK=1";
+
+static enum status build_check(struct attention *attention, const char *source, const char *options)
+{
+    char text[BUILD_OPTIONS_BYTES + sizeof check_option];
+    snprintf(text, sizeof text, "%s%s", options, check_option);
+    return build_kernel(attention->device, source, text, "attention", &attention->check_kernel);
+}
+
 static enum status build(struct attention *attention, const struct attention_options *options)
 {
     enum status status = STATUS_OK;
     const struct problem *p = &attention->problem;
-    char text[1024];
-    const int length =
-        snprintf(text, sizeof text,
-                 "-DHEAD_DIM=%zu -DHEAD_DIM_V=%zu -DBLOCK_M=%zu -DBLOCK_N=%zu -DSTORAGE_F16=%d "
-                 "-DVECTOR_WIDTH=%zu -DSOFTCAP=%d -DALIBI=%d -DMASK=%d -DSINKS=%d -DSPLIT=%d "
-                 "-DPREFETCH=%d %s",
-                 p->head_dim, p->head_dim_v, p->block_m, p->block_n, p->dtype == DTYPE_F16,
-                 device_vector_width(&attention->device->info), p->softcap > 0.0, p->alibi, p->mask,
-                 p->sinks, problem_parts(p) > 1,
-                 options->style == KERNEL_SIMD && device_is_pocl(&attention->device->info),
-                 options->defines != NULL ? options->defines : "");
+    char text[BUILD_OPTIONS_BYTES];
+    const int length = snprintf(
+        text, sizeof text,
+        "-DHEAD_DIM=%zu -DHEAD_DIM_V=%zu -DBLOCK_M=%zu -DBLOCK_N=%zu -DSTORAGE_F16=%d "
+        "-DVECTOR_WIDTH=%zu -DSOFTCAP=%d -DALIBI=%d -DMASK=%d -DSINKS=%d -DSPLIT=%d "
+        "-DPREFETCH=%d -DARENA_LOCAL=%d %s",
+        p->head_dim, p->head_dim_v, p->block_m, p->block_n, p->dtype == DTYPE_F16,
+        device_vector_width(&attention->device->info), p->softcap > 0.0, p->alibi, p->mask,
+        p->sinks, problem_parts(p) > 1,
+        options->style == KERNEL_SIMD && device_is_pocl(&attention->device->info),
+        attention->space == PE_ARENAS_LOCAL, options->defines != NULL ? options->defines : "");
     if (length < 0 || (size_t)length >= sizeof text) {
         return STATUS_FAIL(STATUS_MISUSE, "attention", "build options of %d bytes", length);
     }
@@ -82,9 +62,29 @@ static enum status build(struct attention *attention, const struct attention_opt
         source = options->style == KERNEL_SIMT ? kernels_attention_simt : kernels_attention_simd;
     }
     STATUS_TRY(build_kernel(attention->device, source, text, "attention", &attention->kernel));
+    if (attention->space == PE_ARENAS_LOCAL) {
+        STATUS_TRY(build_check(attention, source, text));
+    }
     if (problem_parts(p) > 1) {
         STATUS_TRY(
             build_kernel(attention->device, kernels_merge, text, "merge", &attention->merge));
+    }
+out:
+    return status;
+}
+
+/* What both builds of the kernel can run, and the local memory that they take before an argument is
+ * set. */
+static enum status read_limits(struct attention *attention, size_t *items)
+{
+    enum status status = STATUS_OK;
+    const cl_kernel kernels[] = {attention->kernel, attention->check_kernel};
+    *items = SIZE_MAX;
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && kernels[i] != NULL; ++i) {
+        size_t limit = 0, local_bytes = 0;
+        STATUS_TRY(build_kernel_limits(attention->device, kernels[i], &limit, &local_bytes));
+        *items = size_min(*items, limit);
+        attention->own_local_bytes = size_max(attention->own_local_bytes, local_bytes);
     }
 out:
     return status;
@@ -94,17 +94,17 @@ static enum status choose_local_size(struct attention *attention,
                                      const struct attention_options *options)
 {
     enum status status = STATUS_OK;
-    size_t limit = 0, local_bytes = 0;
+    size_t limit = 0;
     attention->local_size = 1;
     if (options->style == KERNEL_SIMD && options->local_size > 1) {
         return STATUS_FAIL(STATUS_BAD_INPUT, "work-group size",
                            "%zu work-items asked for, but the simd style has one a PE",
                            options->local_size);
     }
+    STATUS_TRY(read_limits(attention, &limit));
     if (options->style == KERNEL_SIMD) {
         return STATUS_OK;
     }
-    STATUS_TRY(build_kernel_limits(attention->device, attention->kernel, &limit, &local_bytes));
     if (options->local_size > limit) {
         return STATUS_FAIL(STATUS_BAD_INPUT, "work-group size",
                            "%zu work-items asked for, but this kernel can have at most %zu on %s",
@@ -230,17 +230,32 @@ static cl_mem parts_buffer(const struct attention *attention)
     return attention->parts != NULL ? attention->parts->buffer : attention->no_parts;
 }
 
-/* Arguments that stay the same for every binding: all but arena, table and parameters. */
+/* Arguments of attention: arena, table and parameters, then the tensors, then the marks. */
+enum { ARGUMENT_TENSORS = 3, TENSORS = 10, ARGUMENT_MARKS = ARGUMENT_TENSORS + TENSORS };
+
+static enum status set_attention_tensors(const struct attention *attention, cl_kernel kernel)
+{
+    enum status status = STATUS_OK;
+    const cl_mem tensors[TENSORS] = {
+        attention->q,      attention->k,    attention->v,        attention->sinks,
+        attention->slopes, attention->mask, attention->schedule, parts_buffer(attention),
+        attention->out,    attention->lse};
+    for (cl_uint i = 0; i < TENSORS; ++i) {
+        OPENCL_TRY(clSetKernelArg(kernel, ARGUMENT_TENSORS + i, sizeof(cl_mem), &tensors[i]));
+    }
+out:
+    return status;
+}
+
+/* What stays the same for every binding. */
 static enum status set_tensors(struct attention *attention)
 {
     enum status status = STATUS_OK;
-    const cl_mem parts = parts_buffer(attention);
-    const cl_mem tensors[] = {
-        attention->q,    attention->k,        attention->v, attention->sinks, attention->slopes,
-        attention->mask, attention->schedule, parts,        attention->out,   attention->lse};
-    const cl_mem merged[] = {parts, attention->sinks, attention->out, attention->lse};
-    for (cl_uint i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
-        OPENCL_TRY(clSetKernelArg(attention->kernel, 3 + i, sizeof(cl_mem), &tensors[i]));
+    const cl_mem merged[] = {parts_buffer(attention), attention->sinks, attention->out,
+                             attention->lse};
+    STATUS_TRY(set_attention_tensors(attention, attention->kernel));
+    if (attention->check_kernel != NULL) {
+        STATUS_TRY(set_attention_tensors(attention, attention->check_kernel));
     }
     for (cl_uint i = 0; attention->merge != NULL && i < sizeof merged / sizeof merged[0]; ++i) {
         OPENCL_TRY(clSetKernelArg(attention->merge, 1 + i, sizeof(cl_mem), &merged[i]));
@@ -304,6 +319,7 @@ enum status attention_create(struct device *device, const struct problem *proble
     attention->device = device;
     attention->problem = *problem;
     attention->pes = options->pes;
+    attention->space = options->arena;
     program_init(&attention->program);
     STATUS_TRY(tile_program_record(problem, &attention->program));
     STATUS_TRY(build(attention, options));
@@ -338,6 +354,9 @@ void attention_destroy(struct attention *attention)
     if (attention->kernel != NULL) {
         clReleaseKernel(attention->kernel);
     }
+    if (attention->check_kernel != NULL) {
+        clReleaseKernel(attention->check_kernel);
+    }
     if (attention->merge != NULL) {
         clReleaseKernel(attention->merge);
     }
@@ -360,6 +379,11 @@ size_t attention_local_size(const struct attention *attention)
     return attention->local_size;
 }
 
+size_t attention_own_local_bytes(const struct attention *attention)
+{
+    return attention->own_local_bytes;
+}
+
 /* A reach beyond every key is the same as all of them, and adding to it cannot wrap. */
 static int64_t clamp_reach(int64_t reach, const struct problem *problem)
 {
@@ -374,6 +398,7 @@ static void fill_params(const struct attention *attention, const struct pe_arena
     *params = (struct attention_params){
         .arena_stride = arenas->shape.stride_bytes,
         .arena_shift = arenas->shape.shift_bytes,
+        .pool_bytes = arenas->shape.pool_bytes,
         .table_row_stride = row_stride,
         .item_end = problem_item_count(p),
         .batch = p->batch,
@@ -395,10 +420,13 @@ enum status attention_bind_table(struct attention *attention, const struct offse
     enum status status = STATUS_OK;
     struct attention_bound *bound = NULL;
     *out = NULL;
-    if (table->columns != TABLE_COLUMNS || arenas->shape.pes != attention->pes) {
+    if (table->columns != TABLE_COLUMNS || arenas->shape.pes != attention->pes ||
+        arenas->shape.space != attention->space) {
         return STATUS_FAIL(STATUS_MISUSE, "attention_bind_table",
-                           "%zu columns for %d, %zu PEs for %zu", table->columns, TABLE_COLUMNS,
-                           arenas->shape.pes, attention->pes);
+                           "%zu columns for %d, %zu PEs for %zu, %s arenas for %s", table->columns,
+                           TABLE_COLUMNS, arenas->shape.pes, attention->pes,
+                           pe_arenas_space_name(arenas->shape.space),
+                           pe_arenas_space_name(attention->space));
     }
     bound = calloc(1, sizeof *bound);
     if (bound == NULL) {
@@ -441,47 +469,55 @@ void attention_unbind(struct attention_bound *bound)
     free(bound);
 }
 
-enum status attention_launch(struct attention *attention, struct attention_bound *bound,
-                             size_t item_end, bool poison, size_t count, struct event_time *time)
+/* Writes the parameters where they have changed. */
+static enum status update_params(struct attention *attention, struct attention_bound *bound,
+                                 const struct run_request *request)
 {
     enum status status = STATUS_OK;
     struct attention_params wanted = bound->values;
-    *time = (struct event_time){0};
-    wanted.item_end = size_min(item_end, problem_item_count(&attention->problem));
-    wanted.poison = poison;
-    if (wanted.item_end != bound->values.item_end || wanted.poison != bound->values.poison) {
+    wanted.item_end = size_min(request->item_end, problem_item_count(&attention->problem));
+    wanted.poison = request->poison;
+    wanted.paint = bound->arenas->painted;
+    if (wanted.item_end != bound->values.item_end || wanted.poison != bound->values.poison ||
+        wanted.paint != bound->values.paint) {
         STATUS_TRY(device_write(attention->device, bound->params, 0, sizeof wanted, &wanted));
         bound->values = wanted;
     }
     if (wanted.item_end != attention->scheduled_items) {
         STATUS_TRY(schedule_items(attention, (size_t)wanted.item_end));
     }
-    OPENCL_TRY(clSetKernelArg(attention->kernel, 0, sizeof(cl_mem), &bound->arenas->buffer));
-    OPENCL_TRY(clSetKernelArg(attention->kernel, 1, sizeof(cl_mem), &bound->table));
-    OPENCL_TRY(clSetKernelArg(attention->kernel, 2, sizeof(cl_mem), &bound->params));
-    if (attention->merge != NULL) {
-        OPENCL_TRY(clSetKernelArg(attention->merge, 0, sizeof(cl_mem), &bound->params));
-    }
-    const struct launch steps[] = {{attention->kernel, attention->pes, attention->local_size},
-                                   {attention->merge, attention->pes, attention->merge_local}};
-    STATUS_TRY(
-        launch_kernels(attention->device, steps, attention->merge != NULL ? 2 : 1, count, time));
 out:
     return status;
 }
 
-/* Fills the results with NaN bits, so that what a launch does not write cannot pass. */
-static enum status forget_results(struct attention *attention)
+enum status run_launch(struct attention *attention, struct attention_bound *bound,
+                       const struct run_request *request, struct event_time *time)
 {
     enum status status = STATUS_OK;
-    const cl_uint pattern = 0xFFFFFFFFu;
-    cl_command_queue queue = attention->device->queue;
-    OPENCL_TRY(clEnqueueFillBuffer(queue, attention->out, &pattern, sizeof pattern, 0,
-                                   attention->out_bytes, 0, NULL, NULL));
-    OPENCL_TRY(clEnqueueFillBuffer(queue, attention->lse, &pattern, sizeof pattern, 0,
-                                   attention->lse_bytes, 0, NULL, NULL));
+    const bool checking = request->checking && attention->check_kernel != NULL;
+    const cl_kernel kernel = checking ? attention->check_kernel : attention->kernel;
+    *time = (struct event_time){0};
+    STATUS_TRY(update_params(attention, bound, request));
+    STATUS_TRY(pe_arenas_argument(bound->arenas, kernel, 0, checking, attention->own_local_bytes));
+    OPENCL_TRY(clSetKernelArg(kernel, 1, sizeof(cl_mem), &bound->table));
+    OPENCL_TRY(clSetKernelArg(kernel, 2, sizeof(cl_mem), &bound->params));
+    OPENCL_TRY(clSetKernelArg(kernel, ARGUMENT_MARKS, sizeof(cl_mem), &bound->arenas->lines));
+    if (attention->merge != NULL) {
+        OPENCL_TRY(clSetKernelArg(attention->merge, 0, sizeof(cl_mem), &bound->params));
+    }
+    const struct launch steps[] = {{kernel, attention->pes, attention->local_size},
+                                   {attention->merge, attention->pes, attention->merge_local}};
+    STATUS_TRY(launch_kernels(attention->device, steps, attention->merge != NULL ? 2 : 1,
+                              request->count, time));
 out:
     return status;
+}
+
+enum status attention_launch(struct attention *attention, struct attention_bound *bound,
+                             size_t item_end, bool poison, size_t count, struct event_time *time)
+{
+    const struct run_request request = {.poison = poison, .item_end = item_end, .count = count};
+    return run_launch(attention, bound, &request, time);
 }
 
 enum status attention_read(struct attention *attention, float *out, float *lse)
@@ -490,118 +526,5 @@ enum status attention_read(struct attention *attention, float *out, float *lse)
     STATUS_TRY(device_read(attention->device, attention->out, 0, attention->out_bytes, out));
     STATUS_TRY(device_read(attention->device, attention->lse, 0, attention->lse_bytes, lse));
 out:
-    return status;
-}
-
-/* One run from fresh results: launches all items and reads out and lse, lse behind out. */
-static enum status run_once(struct attention *attention, struct attention_bound *bound, bool poison,
-                            float *results)
-{
-    enum status status = STATUS_OK;
-    struct event_time time = {0};
-    STATUS_TRY(forget_results(attention));
-    STATUS_TRY(attention_launch(attention, bound, problem_item_count(&attention->problem), poison,
-                                1, &time));
-    STATUS_TRY(
-        attention_read(attention, results, results + problem_out_elems(&attention->problem)));
-out:
-    return status;
-}
-
-static uint64_t hash_bytes(const void *data, size_t bytes)
-{
-    const unsigned char *p = data;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; ++i) {
-        hash = (hash ^ p[i]) * 0x100000001b3u;
-    }
-    return hash;
-}
-
-/* Paints the arenas, and the parts' buffer beside them. */
-static enum status paint(struct attention *attention, struct attention_bound *bound,
-                         unsigned char value)
-{
-    enum status status = STATUS_OK;
-    STATUS_TRY(pe_arenas_paint(bound->arenas, value));
-    if (attention->parts != NULL) {
-        STATUS_TRY(pe_arenas_paint(attention->parts, value));
-    }
-out:
-    return status;
-}
-
-/* One painted run, and what it touched. */
-static enum status painted_run(struct attention *attention, struct attention_bound *bound,
-                               unsigned char value, float *results)
-{
-    enum status status = STATUS_OK;
-    STATUS_TRY(paint(attention, bound, value));
-    STATUS_TRY(run_once(attention, bound, false, results));
-    STATUS_TRY(pe_arenas_scan(bound->arenas, value));
-    if (attention->parts != NULL) {
-        STATUS_TRY(pe_arenas_scan(attention->parts, value));
-    }
-out:
-    return status;
-}
-
-/* What both painted runs have touched. The parts' guard counts as one more guard. */
-static enum status measure(struct attention *attention, struct attention_bound *bound,
-                           struct attention_check *out)
-{
-    enum status status = STATUS_OK;
-    struct pe_arenas_touch parts = {.guards_intact = true};
-    STATUS_TRY(pe_arenas_measure(bound->arenas, &out->touch));
-    if (attention->parts != NULL) {
-        STATUS_TRY(pe_arenas_measure(attention->parts, &parts));
-    }
-    out->parts_touched_bytes = parts.peak_bytes;
-    out->touch.guards_intact = out->touch.guards_intact && parts.guards_intact;
-out:
-    return status;
-}
-
-/* The two painted runs: results of the first in `first`, `other` is room for the second's. */
-static enum status painted_runs(struct attention *attention, struct attention_bound *bound,
-                                float *first, float *other, struct attention_check *out)
-{
-    enum status status = STATUS_OK;
-    const size_t bytes = attention->out_bytes + attention->lse_bytes;
-    STATUS_TRY(pe_arenas_reset(bound->arenas));
-    if (attention->parts != NULL) {
-        STATUS_TRY(pe_arenas_reset(attention->parts));
-    }
-    STATUS_TRY(painted_run(attention, bound, 0xA5, first));
-    STATUS_TRY(painted_run(attention, bound, 0x5A, other));
-    STATUS_TRY(measure(attention, bound, out));
-    out->repeatable = memcmp(first, other, bytes) == 0;
-    out->output_hash = hash_bytes(first, bytes);
-out:
-    return status;
-}
-
-enum status attention_check(struct attention *attention, struct attention_bound *bound,
-                            const struct reference *reference, bool poison,
-                            struct attention_check *out)
-{
-    enum status status = STATUS_OK;
-    const size_t bytes = attention->out_bytes + attention->lse_bytes;
-    float *first = malloc(bytes), *other = malloc(bytes);
-    *out = (struct attention_check){.poison_neutral = true};
-    if (first == NULL || other == NULL) {
-        status = STATUS_FAIL(STATUS_NO_MEMORY, "results", "2 x %zu bytes", bytes);
-        goto out;
-    }
-    STATUS_TRY(painted_runs(attention, bound, first, other, out));
-    reference_compare(reference, &attention->problem, first,
-                      first + problem_out_elems(&attention->problem), &out->verdict);
-    if (poison) {
-        STATUS_TRY(run_once(attention, bound, true, other));
-        out->poison_neutral = memcmp(first, other, bytes) == 0;
-    }
-out:
-    free(first);
-    free(other);
     return status;
 }

@@ -39,6 +39,7 @@ struct attention_options {
     const char *defines;     /* further build options, for timing variants; NULL = none */
     const struct attention *share; /* of the same problem and device: its inputs on the device,
                                       which outlive it, instead of others; NULL = uploaded */
+    enum pe_arenas_space arena;    /* where the arenas are */
 };
 
 struct attention_bound;
@@ -54,7 +55,11 @@ void attention_destroy(struct attention *attention);
 
 size_t attention_local_size(const struct attention *attention);
 
-/* Puts a policy's offset table on the device, for these arenas (borrowed; pes must be equal).
+/* Local memory that its kernels take beside local arenas, bytes, as far as the driver tells. */
+size_t attention_own_local_bytes(const struct attention *attention);
+
+/* Puts a policy's offset table on the device, for these arenas (borrowed; pes must be equal,
+ * and they must be where the options say).
  * STATUS_NO_SPACE: the policy overflows the arenas' pool. */
 enum status attention_bind(struct attention *attention, const struct footprint_request *request,
                            struct pe_arenas *arenas, struct attention_bound **out) STATUS_MUST_USE;
@@ -72,16 +77,20 @@ enum status attention_launch(struct attention *attention, struct attention_bound
                              struct event_time *time) STATUS_MUST_USE;
 
 struct attention_check {
-    struct verdict verdict;       /* of the first painted run */
+    struct verdict verdict; /* of the first painted run; local: or of the timing build's, if */
+                            /* that is worse */
     struct pe_arenas_touch touch; /* of both painted runs */
     bool repeatable;              /* out and lse of both painted runs equal bit for bit */
     bool poison_neutral;          /* a poisoned run gave the same bits; true if not asked for */
+    bool builds_agree;            /* local: so did the timing build; not promised */
     size_t parts_touched_bytes;   /* of the parts' buffer, measured likewise; 0 if unsplit */
-    uint64_t output_hash;         /* FNV-1a over out and lse bits: equal outputs, equal hashes */
+    uint64_t output_hash;         /* FNV-1a over out and lse bits: equal outputs, equal hashes; */
+                                  /* local: of the timing build */
 };
 
-/* Two painted runs of all items, scan, comparison with the reference; with `poison` a third run
- * with rewound ranges filled with 0xFF. A wrong result is not a failure: see verdict. */
+/* Two painted runs of all items, scan, comparison with the reference; for local arenas in a
+ * checking build of the kernel, and one run of the timing build; with `poison` a third run with
+ * rewound ranges filled with 0xFF. A wrong result is not a failure: see verdict. */
 enum status attention_check(struct attention *attention, struct attention_bound *bound,
                             const struct reference *reference, bool poison,
                             struct attention_check *out) STATUS_MUST_USE;

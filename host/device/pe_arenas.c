@@ -17,6 +17,16 @@ enum { MARK_POOL, MARK_GUARD, MARKS };
 
 static const char what[] = "PE arenas";
 
+const char *pe_arenas_space_name(enum pe_arenas_space space)
+{
+    return space == PE_ARENAS_LOCAL ? "local" : "global";
+}
+
+static bool is_local(const struct pe_arenas *arenas)
+{
+    return arenas->shape.space == PE_ARENAS_LOCAL;
+}
+
 static size_t greatest_divisor(size_t a, size_t b)
 {
     while (b != 0) {
@@ -50,19 +60,42 @@ static enum status check_shape(const struct pe_arenas_shape *shape)
                            shape->guard_bytes, shape->shift_bytes, PE_ARENAS_LINE_BYTES,
                            PE_ARENAS_LINE_BYTES);
     }
+    if (shape->space == PE_ARENAS_LOCAL && shape->shift_bytes != 0) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, what, "a shift of %zu bytes in local memory",
+                           shape->shift_bytes);
+    }
     return STATUS_OK;
 }
 
-enum status pe_arenas_layout(size_t base_align_bytes, size_t max_alloc_bytes,
+static enum status check_limit(const struct pe_arenas_shape *shape, size_t limit_bytes)
+{
+    char asked[UNITS_TEXT_BYTES];
+    char limit[UNITS_TEXT_BYTES];
+    const bool local = shape->space == PE_ARENAS_LOCAL;
+    const size_t bytes = local ? shape->stride_bytes : shape->total_bytes;
+
+    if (bytes <= limit_bytes) {
+        return STATUS_OK;
+    }
+    return STATUS_FAIL(
+        STATUS_NO_SPACE, what,
+        "%zu PEs with %zu bytes each take %zu bytes (%s) %s, the device's limit is %zu (%s)",
+        shape->pes, shape->pool_bytes, bytes, units_format_bytes(bytes, asked),
+        local ? "of local memory each" : "in one buffer", limit_bytes,
+        units_format_bytes(limit_bytes, limit));
+}
+
+enum status pe_arenas_layout(size_t base_align_bytes, size_t limit_bytes,
                              struct pe_arenas_shape *shape)
 {
     enum status status = STATUS_OK;
     size_t alignment = 0;
+    const size_t base = shape->space == PE_ARENAS_LOCAL ? 1 : base_align_bytes;
 
     shape->stride_bytes = 0;
     shape->total_bytes = 0;
     STATUS_TRY(check_shape(shape));
-    if (!stride_alignment(base_align_bytes, &alignment) ||
+    if (!stride_alignment(base, &alignment) ||
         !size_add(shape->pool_bytes, shape->guard_bytes, &shape->stride_bytes) ||
         !size_align_up(shape->stride_bytes, alignment, &shape->stride_bytes) ||
         !size_mul(shape->stride_bytes, shape->pes, &shape->total_bytes)) {
@@ -70,18 +103,16 @@ enum status pe_arenas_layout(size_t base_align_bytes, size_t max_alloc_bytes,
         return STATUS_FAIL(STATUS_RANGE, what, "%zu PEs with %zu bytes each are too many bytes",
                            shape->pes, shape->pool_bytes);
     }
-    if (shape->total_bytes > max_alloc_bytes) {
-        char asked[UNITS_TEXT_BYTES];
-        char limit[UNITS_TEXT_BYTES];
-        return STATUS_FAIL(STATUS_NO_SPACE, what,
-                           "%zu PEs with %zu bytes each take %zu bytes (%s) in one buffer, the "
-                           "device's limit is %zu (%s)",
-                           shape->pes, shape->pool_bytes, shape->total_bytes,
-                           units_format_bytes(shape->total_bytes, asked), max_alloc_bytes,
-                           units_format_bytes(max_alloc_bytes, limit));
-    }
+    STATUS_TRY(check_limit(shape, limit_bytes));
 out:
     return status;
+}
+
+size_t pe_arenas_local_pool(size_t local_bytes)
+{
+    const size_t guard = PE_ARENAS_LOCAL_GUARD_BYTES;
+    return local_bytes > guard ? (local_bytes - guard) / PE_ARENAS_LINE_BYTES * PE_ARENAS_LINE_BYTES
+                               : 0;
 }
 
 static size_t line_count(const struct pe_arenas *arenas)
@@ -110,15 +141,32 @@ out:
     return status;
 }
 
+/* What the host needs to paint and scan them itself. */
+static enum status create_buffer(struct pe_arenas *arenas)
+{
+    enum status status = STATUS_OK;
+    struct device *device = arenas->device;
+
+    STATUS_TRY(build_kernel(device, kernels_paint, "", "paint", &arenas->paint));
+    STATUS_TRY(build_kernel(device, kernels_scan, "", "scan", &arenas->scan));
+    STATUS_TRY(
+        device_buffer(device, CL_MEM_READ_WRITE, arenas->shape.total_bytes, NULL, &arenas->buffer));
+    STATUS_TRY(bind_arguments(arenas));
+out:
+    return status;
+}
+
 enum status pe_arenas_create(struct device *device, struct pe_arenas_shape shape,
                              struct pe_arenas **out)
 {
     enum status status = STATUS_OK;
     struct pe_arenas *arenas = NULL;
+    const struct device_info *info = &device->info;
+    const bool local = shape.space == PE_ARENAS_LOCAL;
 
     *out = NULL;
-    STATUS_TRY(
-        pe_arenas_layout(device->info.base_align_bytes, device->info.max_alloc_bytes, &shape));
+    STATUS_TRY(pe_arenas_layout(info->base_align_bytes,
+                                local ? info->local_bytes : info->max_alloc_bytes, &shape));
     arenas = calloc(1, sizeof *arenas);
     if (arenas == NULL) {
         status = STATUS_FAIL(STATUS_NO_MEMORY, what, "no memory left");
@@ -126,12 +174,11 @@ enum status pe_arenas_create(struct device *device, struct pe_arenas_shape shape
     }
     arenas->device = device;
     arenas->shape = shape;
-    STATUS_TRY(build_kernel(device, kernels_paint, "", "paint", &arenas->paint));
-    STATUS_TRY(build_kernel(device, kernels_scan, "", "scan", &arenas->scan));
-    STATUS_TRY(device_buffer(device, CL_MEM_READ_WRITE, shape.total_bytes, NULL, &arenas->buffer));
     STATUS_TRY(
         device_buffer(device, CL_MEM_READ_WRITE, line_count(arenas) * MARKS, NULL, &arenas->lines));
-    STATUS_TRY(bind_arguments(arenas));
+    if (!local) {
+        STATUS_TRY(create_buffer(arenas));
+    }
     STATUS_TRY(pe_arenas_reset(arenas));
     *out = arenas;
     arenas = NULL;
@@ -193,14 +240,34 @@ out:
     return status;
 }
 
+enum status pe_arenas_argument(const struct pe_arenas *arenas, cl_kernel kernel, cl_uint index,
+                               bool guarded, size_t own_bytes)
+{
+    enum status status = STATUS_OK;
+    const struct pe_arenas_shape *shape = &arenas->shape;
+
+    if (is_local(arenas)) {
+        const size_t guard = guarded ? 0 : shape->guard_bytes;
+        return launch_local_argument(arenas->device, kernel, index, shape->stride_bytes - guard,
+                                     own_bytes);
+    }
+    OPENCL_TRY(clSetKernelArg(kernel, index, sizeof arenas->buffer, &arenas->buffer));
+out:
+    return status;
+}
+
 enum status pe_arenas_paint(struct pe_arenas *arenas, unsigned char value)
 {
+    if (is_local(arenas)) {
+        arenas->painted = value;
+        return STATUS_OK;
+    }
     return launch_lines(arenas, arenas->paint, 2, value);
 }
 
 enum status pe_arenas_scan(struct pe_arenas *arenas, unsigned char value)
 {
-    return launch_lines(arenas, arenas->scan, 6, value);
+    return is_local(arenas) ? STATUS_OK : launch_lines(arenas, arenas->scan, 6, value);
 }
 
 /* Adds the marks of one PE's lines. Shift and stride are whole lines, so the pool's first byte is
@@ -272,6 +339,9 @@ enum status pe_arenas_dump(struct pe_arenas *arenas, size_t pe, size_t offset, s
     enum status status = STATUS_OK;
     const struct pe_arenas_shape *shape = &arenas->shape;
 
+    if (is_local(arenas)) {
+        return STATUS_FAIL(STATUS_MISUSE, what, "local memory is gone when its kernel is done");
+    }
     if (pe >= shape->pes || offset > shape->pool_bytes || bytes > shape->pool_bytes - offset) {
         return STATUS_FAIL(STATUS_BAD_INPUT, what,
                            "%zu bytes at %zu of PE %zu: there are %zu PEs with %zu bytes each",

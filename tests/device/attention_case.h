@@ -43,6 +43,7 @@ struct case_setup {
     struct reference *reference;
     struct program program;
     struct attention *attention;
+    enum pe_arenas_space arena;
     size_t pes;
     size_t pool_bytes; /* 0 = what the policy needs */
     size_t shift_bytes;
@@ -52,6 +53,7 @@ struct case_setup {
 /* How a case is built. */
 struct case_build {
     enum kernel_style style;
+    enum pe_arenas_space arena;
     size_t local_size;                                                  /* as attention_options */
     const char *source;                                                 /* as attention_options */
     void (*edit)(const struct problem *problem, struct inputs *inputs); /* NULL = random inputs */
@@ -60,7 +62,8 @@ struct case_build {
 static inline void case_setup_build(struct case_setup *setup, struct device *device,
                                     const struct problem *problem, const struct case_build *build)
 {
-    *setup = (struct case_setup){.device = device, .problem = *problem, .pes = 2};
+    *setup =
+        (struct case_setup){.device = device, .problem = *problem, .arena = build->arena, .pes = 2};
     DEVICE_OK(inputs_create(problem, CASE_SEED, &setup->inputs));
     if (build->edit != NULL) {
         build->edit(problem, setup->inputs);
@@ -70,7 +73,8 @@ static inline void case_setup_build(struct case_setup *setup, struct device *dev
     struct attention_options options = {.style = build->style,
                                         .local_size = build->local_size,
                                         .pes = setup->pes,
-                                        .source = build->source};
+                                        .source = build->source,
+                                        .arena = build->arena};
     DEVICE_OK(attention_create(device, problem, setup->inputs, &options, &setup->attention));
 }
 
@@ -117,9 +121,12 @@ static inline struct case_result case_run(struct case_setup *setup, enum policy 
     DEVICE_OK(footprint_plan(&setup->program, &request, &result.plan));
     request.pool_bytes =
         setup->pool_bytes ? setup->pool_bytes : (result.plan.peak_bytes + 127) / 128 * 128;
-    struct pe_arenas_shape shape = {.pes = setup->pes,
+    const bool local = setup->arena == PE_ARENAS_LOCAL;
+    struct pe_arenas_shape shape = {.space = setup->arena,
+                                    .pes = setup->pes,
                                     .pool_bytes = request.pool_bytes,
-                                    .guard_bytes = PE_ARENAS_GUARD_BYTES,
+                                    .guard_bytes =
+                                        local ? PE_ARENAS_LOCAL_GUARD_BYTES : PE_ARENAS_GUARD_BYTES,
                                     .shift_bytes = setup->shift_bytes};
     DEVICE_OK(pe_arenas_create(setup->device, shape, &arenas));
     DEVICE_OK(footprint_table(&setup->program, &request, &table));
@@ -132,7 +139,9 @@ static inline struct case_result case_run(struct case_setup *setup, enum policy 
         DEVICE_OK(attention_launch(setup->attention, bound, problem_item_count(&setup->problem),
                                    false, 1, &time));
     }
-    case_write_arenas(arenas);
+    if (!local) {
+        case_write_arenas(arenas);
+    }
     DEVICE_OK(attention_check(setup->attention, bound, setup->reference, poison, &result.check));
     result.agrees = result.check.touch.peak_bytes == result.plan.peak_bytes &&
                     result.check.touch.touched_lines == result.plan.touched_lines &&

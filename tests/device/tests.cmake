@@ -1,7 +1,7 @@
 # Tests of this folder.
 
 # Attention in both styles and types. SCRATCHSCOPE_TEST_DEVICE chooses another device.
-foreach(subject attention options)
+foreach(subject attention options local)
     set(target test_device_${subject})
     add_executable(${target} device/test_${subject}.c)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
