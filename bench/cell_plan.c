@@ -41,23 +41,33 @@ static void tell_pool_overflow(const struct program *program,
                             sizeof out->overflow_text);
 }
 
-static void tell_device_overflow(size_t request_bytes, size_t limit_bytes, const char *what,
-                                 const char *way_out, struct cell_result *out)
+/* What the device can't hold, and how it says so. */
+struct device_overflow {
+    const char *what;     /* "tensor q" */
+    const char *limit;    /* what limit_bytes is */
+    size_t request_bytes; /* */
+    size_t limit_bytes;   /* less than that */
+    const char *way_out;  /* */
+};
+
+static const char largest_allocation[] = "its largest allocation is";
+
+static void tell_device_overflow(const struct device_overflow *overflow, struct cell_result *out)
 {
     char request[UNITS_TEXT_BYTES];
     char limit[UNITS_TEXT_BYTES];
     char missing[UNITS_TEXT_BYTES];
     out->overflow = true;
     out->overflow_tile = 0;
-    out->overflow_request_bytes = request_bytes;
-    out->overflow_free_bytes = limit_bytes;
+    out->overflow_request_bytes = overflow->request_bytes;
+    out->overflow_free_bytes = overflow->limit_bytes;
     snprintf(out->overflow_name, sizeof out->overflow_name, "device");
     snprintf(out->overflow_text, sizeof out->overflow_text,
-             "the device can't hold %s: requested %s bytes, its largest allocation is %s bytes, "
-             "missing %s; %s",
-             what, units_format_count(request_bytes, request),
-             units_format_count(limit_bytes, limit),
-             units_format_count(request_bytes - limit_bytes, missing), way_out);
+             "the device can't hold %s: requested %s bytes, %s %s bytes, missing %s; %s",
+             overflow->what, units_format_count(overflow->request_bytes, request), overflow->limit,
+             units_format_count(overflow->limit_bytes, limit),
+             units_format_count(overflow->request_bytes - overflow->limit_bytes, missing),
+             overflow->way_out);
 }
 
 static enum status plan_arenas(const struct cell *cell, size_t max_alloc_bytes,
@@ -74,8 +84,10 @@ static enum status plan_arenas(const struct cell *cell, size_t max_alloc_bytes,
         char what[128];
         snprintf(what, sizeof what, "the arenas of %zu PEs (%zu bytes each, guard included)",
                  cell->pes, shape.stride_bytes);
-        tell_device_overflow(shape.total_bytes, max_alloc_bytes, what,
-                             "use fewer --pes, a smaller --pool, or --policy nested", out);
+        tell_device_overflow(
+            &(struct device_overflow){what, largest_allocation, shape.total_bytes, max_alloc_bytes,
+                                      "use fewer --pes, a smaller --pool, or --policy nested"},
+            out);
     }
 out:
     return status;
@@ -99,8 +111,10 @@ static void plan_tensors(const struct problem *problem, size_t max_alloc_bytes,
         if (bytes > max_alloc_bytes) {
             char what[64];
             snprintf(what, sizeof what, "tensor %s", needs[i].name);
-            tell_device_overflow(bytes, max_alloc_bytes, what,
-                                 "use fewer tiles, heads or sequences", out);
+            tell_device_overflow(&(struct device_overflow){what, largest_allocation, bytes,
+                                                           max_alloc_bytes,
+                                                           "use fewer tiles, heads or sequences"},
+                                 out);
         }
     }
 }
@@ -108,8 +122,10 @@ static void plan_tensors(const struct problem *problem, size_t max_alloc_bytes,
 static void plan_parts(size_t parts_bytes, size_t max_alloc_bytes, struct cell_result *out)
 {
     if (parts_bytes > max_alloc_bytes && !out->overflow) {
-        tell_device_overflow(parts_bytes, max_alloc_bytes, "the states of all parts",
-                             "use fewer --parts", out);
+        tell_device_overflow(&(struct device_overflow){"the states of all parts",
+                                                       largest_allocation, parts_bytes,
+                                                       max_alloc_bytes, "use fewer --parts"},
+                             out);
     }
 }
 
@@ -121,6 +137,41 @@ static size_t cache_level(const struct cell *cell, const struct topology *topolo
         return 0;
     }
     return topology_cache_level(topology, result->footprint.peak_bytes, busy_pes);
+}
+
+/* Whether the device leaves less local memory than the pool takes with its guard. */
+static bool exceeds_local(const struct cell *cell)
+{
+    return cell->arena == PE_ARENAS_LOCAL &&
+           cell->pool_bytes > pe_arenas_local_pool(cell->local_bytes);
+}
+
+/* Not under pool_grow, where a row that needs more is refused by the device; nor where nothing is
+ * left at all. */
+void cell_limit_pool(struct cell *cell)
+{
+    const size_t left = pe_arenas_local_pool(cell->local_bytes);
+    if (!cell->pool_grow && exceeds_local(cell) && left >= cell->alignment) {
+        cell->pool_bytes = left;
+    }
+}
+
+static void plan_local(const struct cell *cell, struct cell_result *out)
+{
+    char what[128];
+    size_t request_bytes = 0;
+    if (!exceeds_local(cell)) {
+        return;
+    }
+    if (!size_add(cell->pool_bytes, PE_ARENAS_LOCAL_GUARD_BYTES, &request_bytes)) {
+        request_bytes = SIZE_MAX;
+    }
+    snprintf(what, sizeof what, "an arena in local memory (pool %zu bytes, guard %d)",
+             cell->pool_bytes, PE_ARENAS_LOCAL_GUARD_BYTES);
+    tell_device_overflow(
+        &(struct device_overflow){what, "a work-group has", request_bytes, cell->local_bytes,
+                                  "use --policy nested, smaller blocks, or --arena global"},
+        out);
 }
 
 static enum status plan_footprint(struct cell *cell, struct cell_result *out)
@@ -159,13 +210,19 @@ enum status cell_plan(struct cell *cell, size_t max_alloc_bytes, size_t base_ali
     enum status status = STATUS_OK;
     *out = (struct cell_result){0};
     STATUS_TRY(problem_validate(&cell->problem));
+    cell_limit_pool(cell);
     STATUS_TRY(plan_footprint(cell, out));
     out->items = problem_item_count(&cell->problem);
     out->flops = problem_flops(&cell->problem, out->items);
     out->parts_bytes = problem_parts_bytes(&cell->problem);
     out->cache_level = cache_level(cell, topology, out);
+    if (!out->overflow) {
+        plan_local(cell, out);
+    }
     if (max_alloc_bytes > 0 && cell->pes > 0 && !out->overflow) {
-        STATUS_TRY(plan_arenas(cell, max_alloc_bytes, base_align_bytes, out));
+        if (cell->arena == PE_ARENAS_GLOBAL) {
+            STATUS_TRY(plan_arenas(cell, max_alloc_bytes, base_align_bytes, out));
+        }
         plan_tensors(&cell->problem, max_alloc_bytes, out);
         plan_parts(out->parts_bytes, max_alloc_bytes, out);
     }

@@ -23,8 +23,12 @@ struct cell {
     enum kernel_style style;    /* */
     struct problem problem;     /* */
     size_t pes;                 /* work-groups; 0 in a plan without a device = not known */
-    size_t pool_bytes;          /* of one PE; with pool_grow filled in by cell_plan */
+    size_t pool_bytes;          /* of one PE; with pool_grow filled in by cell_plan, which also */
+                                /* lowers it to what local_bytes leaves */
+    size_t local_bytes;         /* local arenas: what a work-group has for pool and guard; */
+                                /* SIZE_MAX = no device, so not known; global: not read */
     size_t alignment;           /* bytes, 128 */
+    enum pe_arenas_space arena; /* where the arenas are */
     bool pool_grow;             /* the pool is what the row needs */
     bool poison;                /* check with rewound ranges filled, too */
 };
@@ -39,8 +43,8 @@ struct cell_result {
     bool overflow;                       /* the pool's, or the device's */
     size_t overflow_tile;                /* from 1; 0 = persistent or device */
     char overflow_name[64];              /* temporary, or "device" */
-    size_t overflow_request_bytes;       /* device: of the buffer that it can't hold */
-    size_t overflow_free_bytes;          /* device: its largest allocation */
+    size_t overflow_request_bytes;       /* device: of the buffer, or local memory, it can't hold */
+    size_t overflow_free_bytes;          /* device: its largest allocation, or local memory */
     char overflow_text[CELL_TEXT_BYTES]; /* R5's text */
     size_t cache_level;                  /* that holds the peak of all PEs; 0 = none or unknown */
     bool checked;                        /* the fields below are valid */
@@ -92,9 +96,13 @@ struct cell_ratio {
     bool conclusive;             /* pairs_conclusive: not too noisy to tell */
 };
 
-/* Plans a cell: footprint, overflow, traffic, FLOPs. `max_alloc_bytes` and `base_align_bytes` of
- * the device decide on overflow_name = device; 0 = no device. Sets cell->pool_bytes under
- * pool_grow. STATUS_BAD_INPUT / STATUS_RANGE as the problem's. */
+/* The pool of local arenas: the smaller of the cell's and what its local_bytes leave beside the
+ * guard. Where the pool grows, it stays, and a need above that is the device's overflow. */
+void cell_limit_pool(struct cell *cell);
+
+/* Plans a cell, its pool limited: footprint, overflow, traffic, FLOPs. `max_alloc_bytes` and
+ * `base_align_bytes` of the device decide on overflow_name = device; 0 = no device. Sets
+ * cell->pool_bytes under pool_grow. STATUS_BAD_INPUT / STATUS_RANGE as the problem's. */
 enum status cell_plan(struct cell *cell, size_t max_alloc_bytes, size_t base_align_bytes,
                       const struct topology *topology, struct cell_result *out) STATUS_MUST_USE;
 

@@ -76,11 +76,13 @@ static void spend(double *seconds, uint64_t *since)
 struct pe_arenas_shape sweep_arenas_shape(const struct cell *cell, size_t pool_bytes,
                                           size_t shift_bytes)
 {
+    const bool local = cell->arena == PE_ARENAS_LOCAL;
     return (struct pe_arenas_shape){
+        .space = cell->arena,
         .pes = cell->pes,
         .pool_bytes = pool_bytes,
-        .guard_bytes = PE_ARENAS_GUARD_BYTES,
-        .shift_bytes = shift_bytes,
+        .guard_bytes = local ? PE_ARENAS_LOCAL_GUARD_BYTES : PE_ARENAS_GUARD_BYTES,
+        .shift_bytes = local ? 0 : shift_bytes,
     };
 }
 
@@ -105,8 +107,9 @@ static bool cells_share_group(const struct cell *a, const struct cell *b)
 {
     return strcmp(a->preset, b->preset) == 0 && results_equal(&a->problem, &b->problem) &&
            problem_parts(&a->problem) == problem_parts(&b->problem) && a->style == b->style &&
-           a->pes == b->pes && a->alignment == b->alignment && a->poison == b->poison &&
-           a->pool_grow == b->pool_grow && (a->pool_grow || a->pool_bytes == b->pool_bytes);
+           a->arena == b->arena && a->pes == b->pes && a->alignment == b->alignment &&
+           a->poison == b->poison && a->pool_grow == b->pool_grow &&
+           (a->pool_grow || a->pool_bytes == b->pool_bytes);
 }
 
 /* A policy that comes again starts a new group: a group has each policy once. */
@@ -123,11 +126,16 @@ static size_t group_end(const struct sweep *sweep, size_t first)
     return end;
 }
 
-static enum status plan_all(struct sweep *sweep, const struct topology *topology,
-                            struct cell *cells, size_t count)
+static enum status plan_entry(const struct sweep *sweep, struct sweep_entry *entry)
+{
+    const struct device_info *info = &sweep->device->info;
+    return cell_plan(entry->cell, info->max_alloc_bytes, info->base_align_bytes, sweep->topology,
+                     &entry->result);
+}
+
+static enum status plan_all(struct sweep *sweep, struct cell *cells, size_t count)
 {
     enum status status = STATUS_OK;
-    const struct device_info *info = &sweep->device->info;
     sweep->entries = calloc(count > 0 ? count : 1, sizeof *sweep->entries);
     if (sweep->entries == NULL) {
         return STATUS_FAIL(STATUS_NO_MEMORY, "sweep", "no memory for %zu cells", count);
@@ -136,8 +144,7 @@ static enum status plan_all(struct sweep *sweep, const struct topology *topology
         if (gbench_filter_matches(cells[i].name)) {
             struct sweep_entry *entry = &sweep->entries[sweep->count];
             entry->cell = &cells[i];
-            STATUS_TRY(cell_plan(&cells[i], info->max_alloc_bytes, info->base_align_bytes,
-                                 info->type == DEVICE_CPU ? topology : NULL, &entry->result));
+            STATUS_TRY(plan_entry(sweep, entry));
             sweep->count++;
         }
     }
@@ -182,7 +189,8 @@ static enum status group_open(struct sweep_group *group, size_t index)
     enum status status = STATUS_OK;
     struct sweep *sweep = group->sweep;
     const struct cell *cell = sweep->entries[index].cell;
-    const struct attention_options options = {.style = cell->style, .pes = cell->pes};
+    const struct attention_options options = {
+        .style = cell->style, .pes = cell->pes, .arena = cell->arena};
 
     STATUS_TRY(sweep_poll(sweep));
     sweep_progress(sweep, index, "reference");
@@ -223,18 +231,35 @@ static enum status report_row(struct sweep *sweep, const struct sweep_entry *ent
     return status;
 }
 
+/* Local memory that the built kernel takes for itself is known now, and the row's pool smaller by
+ * it. */
+static enum status plan_built(struct sweep_group *group, struct sweep_entry *entry)
+{
+    const size_t own = attention_own_local_bytes(group->attention);
+    const size_t all = group->sweep->device->info.local_bytes;
+    if (entry->cell->arena == PE_ARENAS_GLOBAL || own == 0) {
+        return STATUS_OK;
+    }
+    entry->cell->local_bytes = size_min(entry->cell->local_bytes, all > own ? all - own : 0);
+    return plan_entry(group->sweep, entry);
+}
+
 static enum status check_and_time(struct sweep_group *group, size_t index, struct sweep_runs *runs)
 {
     enum status status = STATUS_OK;
     struct sweep *sweep = group->sweep;
     struct sweep_entry *entry = &sweep->entries[index];
     const struct cell *cell = entry->cell;
-    const struct footprint_request request = cell_request(cell);
     struct sweep_lease lease = {NULL, NULL};
 
     if (group->attention == NULL) {
         STATUS_TRY(group_open(group, index));
     }
+    STATUS_TRY(plan_built(group, entry));
+    if (entry->result.overflow) {
+        goto out;
+    }
+    const struct footprint_request request = cell_request(cell);
     STATUS_TRY(sweep_poll(sweep));
     sweep_progress(sweep, index, "check");
     uint64_t since = event_clock_ns();
@@ -297,10 +322,11 @@ enum status sweep_run(struct device *device, const struct topology *topology, st
 {
     enum status status = STATUS_OK;
     struct sweep sweep = {.device = device, .options = options, .sink = sink, .outcome = outcome};
+    sweep.topology = device->info.type == DEVICE_CPU ? topology : NULL;
     *outcome = (struct sweep_outcome){0};
 
     STATUS_TRY(options_validate(options));
-    STATUS_TRY(plan_all(&sweep, topology, cells, count));
+    STATUS_TRY(plan_all(&sweep, cells, count));
     for (size_t first = 0; first < sweep.count;) {
         size_t end = group_end(&sweep, first);
         STATUS_TRY(run_group(&sweep, first, end));

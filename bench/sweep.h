@@ -21,6 +21,7 @@ struct sweep {
     const struct sweep_options *options; /* */
     const struct sweep_sink *sink;       /* */
     struct sweep_outcome *outcome;       /* */
+    const struct topology *topology;     /* of the device's machine; NULL = not its caches */
     struct sweep_entry *entries;         /* owned */
     size_t count;                        /* */
     struct inputs *inputs;               /* of inputs_problem; NULL = none yet */
@@ -58,7 +59,9 @@ enum status sweep_poll(const struct sweep *sweep) STATUS_MUST_USE;
 
 void sweep_progress(const struct sweep *sweep, size_t entry, const char *stage);
 
-/* The shape of arenas for this cell at a shift, with the guard that cell_plan counted. */
+/* The shape of arenas for this cell at a shift (global ones), with the guard that cell_plan
+ * counted.
+ */
 struct pe_arenas_shape sweep_arenas_shape(const struct cell *cell, size_t pool_bytes,
                                           size_t shift_bytes);
 

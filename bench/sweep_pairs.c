@@ -3,6 +3,7 @@
  * A contestant is a policy of the group bound to the block's arenas; the control is one of them
  * bound a second time, so that it pays for a table and a binding of its own as the others do. All
  * contestants of a block share one arena buffer: what its place does to the time, it does to all.
+ * Local arenas have no place that a block could choose; there all have the largest pool.
  */
 #include "bench/pairs.h"
 #include "bench/sweep.h"

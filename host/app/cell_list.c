@@ -142,6 +142,9 @@ static void set_name(struct cell *cell, const struct settings *settings)
         append(cell->name, "/kernel:%s",
                settings->kernel == SETTINGS_KERNEL_SIMD ? "simd" : "simt");
     }
+    if (cell->arena != preset->arena) {
+        append(cell->name, "/arena:%s", pe_arenas_space_name(cell->arena));
+    }
     append_if(cell->name, "parts", problem_parts(&cell->problem), problem_parts(&preset->problem));
     append_mask(cell->name, &cell->problem, &preset->problem);
 }
@@ -168,7 +171,7 @@ bool cell_list_same_config(const struct cell *a, const struct cell *b)
     return strcmp(a->preset, b->preset) == 0 && p->batch == q->batch && p->q_heads == q->q_heads &&
            p->kv_heads == q->kv_heads && p->seq_q == q->seq_q && p->head_dim == q->head_dim &&
            p->head_dim_v == q->head_dim_v && p->block_m == q->block_m && p->block_n == q->block_n &&
-           p->dtype == q->dtype && problem_parts(p) == problem_parts(q);
+           p->dtype == q->dtype && a->arena == b->arena && problem_parts(p) == problem_parts(q);
 }
 
 /* Cells ------------------------------------------------------------------------------------- */
@@ -296,6 +299,8 @@ static enum status set_cell(const struct settings *settings, const size_t value[
         .preset = preset->name,
         .policy = (enum policy)value[AXIS_POLICY],
         .pes = settings->pes,
+        .arena = settings_arena(settings),
+        .local_bytes = SIZE_MAX,
         .pool_bytes = settings->pool.bytes != 0 ? settings->pool.bytes : preset->pool_bytes,
         .pool_grow = settings->pool.grow,
         .alignment = ARENA_DEFAULT_ALIGNMENT,
@@ -450,5 +455,13 @@ void cell_list_place(struct cell_list *list, enum kernel_style style, size_t pes
     for (size_t i = 0; i < list->count; i++) {
         list->cells[i].style = style;
         list->cells[i].pes = pes;
+    }
+}
+
+void cell_list_local(struct cell_list *list, size_t local_bytes)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        list->cells[i].local_bytes = local_bytes;
+        cell_limit_pool(&list->cells[i]);
     }
 }

@@ -37,6 +37,10 @@ enum status cell_list_choose(struct cell_list *list) STATUS_MUST_USE;
 /* Sets kernel style and PEs of every cell. */
 void cell_list_place(struct cell_list *list, enum kernel_style style, size_t pes);
 
+/* Sets what a work-group of the device has of local memory, and limits the pools to it; names keep
+ * what was asked for. */
+void cell_list_local(struct cell_list *list, size_t local_bytes);
+
 /* The part of a name that the cells of one group share: without its policy. */
 void cell_list_group(const struct cell *cell, char group[CELL_NAME_BYTES]);
 

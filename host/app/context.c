@@ -273,10 +273,11 @@ static json_t *settings_json(const struct context *context)
         return json_null();
     }
     return json_pack(
-        "{s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "repetitions", context_size(sweep->repetitions),
+        "{s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:o}", "repetitions", context_size(sweep->repetitions),
         "min_time_s", context_real(sweep->min_time_s), "seed", context_size(sweep->seed), "poison",
-        context->poison ? 1 : 0, "whole", isinf(sweep->cut_s) ? 1 : 0, "pair_blocks",
-        context_size(sweep->pair_blocks), "pair_rounds", context_size(sweep->pair_rounds));
+        context->poison ? 1 : 0, "arena", pe_arenas_space_name(context->arena), "whole",
+        isinf(sweep->cut_s) ? 1 : 0, "pair_blocks", context_size(sweep->pair_blocks), "pair_rounds",
+        context_size(sweep->pair_rounds));
 }
 
 /* Of the run so far. What the parts leave of the total is the device's start, planning, and arenas.

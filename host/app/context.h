@@ -32,6 +32,7 @@ struct context {
     const struct sweep_options *sweep;     /* NULL in a plan */
     const struct context_seconds *seconds; /* NULL = not known */
     bool poison;                           /* */
+    enum pe_arenas_space arena;            /* where the arenas are */
 };
 
 /* A new reference; STATUS_NO_MEMORY. */

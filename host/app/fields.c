@@ -245,8 +245,7 @@ static enum status get_kernel(const struct field_source *source, struct value *o
 
 static enum status get_arena(const struct field_source *source, struct value *out)
 {
-    (void)source;
-    return set_text(out, "global");
+    return set_text(out, pe_arenas_space_name(source->cell->arena));
 }
 
 static enum status get_scale(const struct field_source *source, struct value *out)

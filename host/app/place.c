@@ -23,13 +23,27 @@ static size_t limit_pes(const struct device_info *info, size_t pool_bytes, size_
     return size_max(1, size_min(wanted, info->max_alloc_bytes / shape.stride_bytes));
 }
 
+/* Where two local pools do not fit, one PE a compute unit: whatever else a unit has, a work-group
+ * is told of no more. */
+static size_t limit_local_pes(const struct device_info *info, size_t pool_bytes, size_t wanted)
+{
+    const size_t pool = size_min(pool_bytes, pe_arenas_local_pool(info->local_bytes));
+    const bool two = pool <= pe_arenas_local_pool(info->local_bytes / 2);
+
+    return two ? wanted : size_min(wanted, info->compute_units);
+}
+
 static size_t choose_pes(const struct place_request *request, const struct device_info *info,
                          size_t cores)
 {
     size_t wanted = info->type == DEVICE_CPU ? size_min(cores, info->compute_units)
                                              : PES_PER_UNIT * info->compute_units;
 
-    return request->pes != 0 ? request->pes : limit_pes(info, request->pool_bytes, wanted);
+    if (request->pes != 0) {
+        return request->pes;
+    }
+    return request->arena == PE_ARENAS_LOCAL ? limit_local_pes(info, request->pool_bytes, wanted)
+                                             : limit_pes(info, request->pool_bytes, wanted);
 }
 
 static enum kernel_style choose_style(size_t kernel, const struct device_info *info)

@@ -7,11 +7,12 @@
 #include "host/device/topology.h"
 
 struct place_request {
-    const char *device; /* as device_choose takes it; NULL = automatic */
-    size_t kernel;      /* SETTINGS_KERNEL_ */
-    size_t pes;         /* 0 = auto: one a core on a CPU, two a compute unit elsewhere, */
-    size_t pool_bytes;  /* as far as their pools can be allocated */
-    size_t bind;        /* SETTINGS_BIND_ */
+    const char *device;         /* as device_choose takes it; NULL = automatic */
+    size_t kernel;              /* SETTINGS_KERNEL_ */
+    size_t pes;                 /* 0 = auto: one a core on a CPU, two a compute unit elsewhere, */
+    size_t pool_bytes;          /* as far as their pools can be allocated */
+    size_t bind;                /* SETTINGS_BIND_ */
+    enum pe_arenas_space arena; /* where the pools are */
 };
 
 struct place {

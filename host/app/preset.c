@@ -45,6 +45,15 @@ static const struct preset presets[PRESET_COUNT] = {
         .pool_bytes = POOL_BYTES,
     },
     {
+        /* 48 KiB is what many GPUs report as the local memory of a work-group. */
+        .name = "chip48",
+        .summary = "on the chip: local memory, unscoped fits 48 KiB up to S = 2",
+        .tiles = "1,2,3,4,8,16:1024:x4",
+        .problem = {COMMON, NO_WINDOW, HEADS(4, 4, 64, 64), BLOCK(16, 32), SEQ(64, 0)},
+        .pool_bytes = (size_t)48 << 10,
+        .arena = PE_ARENAS_LOCAL,
+    },
+    {
         .name = "square4096",
         .summary = "4096 queries on 4096 keys, 4 heads of 128",
         .problem = {COMMON, NO_WINDOW, HEADS(4, 4, 128, 128), BLOCK(128, 128), SEQ(4096, 4096)},

@@ -4,6 +4,7 @@
 #define HOST_APP_PRESET_H
 
 #include "host/attention/problem.h"
+#include "host/device/pe_arenas.h"
 
 struct preset {
     const char *name;       /* "cap16" */
@@ -12,16 +13,18 @@ struct preset {
     const char *tiles;      /* S as --tiles takes it; NULL = seq_kv is fixed, S follows from it */
     struct problem problem; /* seq_kv is set by S where `tiles` is */
     size_t pool_bytes;      /* of one PE */
+    enum pe_arenas_space arena; /* where the arenas are */
 };
 
-enum { PRESET_COUNT = 15 };
+enum { PRESET_COUNT = 16 };
 
 /* The preset of an index below PRESET_COUNT; the order is that of PRESET_WORDS. */
 const struct preset *preset_at(size_t index);
 
 #define PRESET_WORDS                                                                               \
-    "cap16|square4096|llama3-8b-prefill|llama3-8b-decode|llama3-70b-prefill|llama3-70b-decode|"    \
-    "gpt2-prefill|gemma2-9b-prefill|gemma2-9b-decode|mistral-7b-prefill|mistral-7b-decode|"        \
+    "cap16|chip48|square4096|"                                                                     \
+    "llama3-8b-prefill|llama3-8b-decode|llama3-70b-prefill|llama3-70b-decode|gpt2-prefill|"        \
+    "gemma2-9b-prefill|gemma2-9b-decode|mistral-7b-prefill|mistral-7b-decode|"                     \
     "gpt-oss-20b-prefill|gpt-oss-20b-decode|deepseek-mla-prefill|vit-b16"
 
 /* The preset's own name for `name`, so that it can be kept; "" if there is none. */

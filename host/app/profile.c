@@ -36,6 +36,7 @@ static enum status prepare(struct job *job)
     if (settings->tiles.count == 0 && preset_at(settings->preset)->tiles != NULL) {
         STATUS_TRY(ranges_add("--tiles", &settings->tiles, STANDARD_TILES));
     }
+    settings->arena = PE_ARENAS_GLOBAL; /* variants read v in place, which a local one could not */
     STATUS_TRY(cell_list_init(settings, &job->list));
     if (job->list.count != 1) {
         status = STATUS_FAIL(STATUS_BAD_INPUT, "profile",

@@ -58,7 +58,8 @@ static enum status compare_context(const char *path, const json_t *there, const 
 {
     static const char *const keys[] = {"schema_version", "tool_version", "commit", "device",
                                        "driver",         "platform",     "pes"};
-    static const char *const settings[] = {"repetitions", "min_time_s", "seed", "poison", "whole"};
+    static const char *const settings[] = {"repetitions", "min_time_s", "seed",
+                                           "poison",      "arena",      "whole"};
     enum status status = STATUS_OK;
 
     STATUS_TRY(compare_keys(path, there, here, keys, sizeof keys / sizeof keys[0]));

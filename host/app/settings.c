@@ -47,7 +47,8 @@ static const struct option options[] = {
      .section = section_problem,
      .argument = "LIST",
      .standard = "cap16: 1,2,4,8,16,17,32:1024:x2",
-     .help = "tile counts S; seq_kv = S x block_n. With cap16 alone: the others fix seq_kv. The S "
+     .help = "tile counts S; seq_kv = S x block_n. With cap16 and chip48 alone: the others fix "
+             "seq_kv. The S "
              "that a row shows is what its longest item walks: fewer under a mask or in parts"},
     {.name = "policy",
      .type = OPTION_WORDS,
@@ -234,9 +235,29 @@ static const struct option options[] = {
      .minimum = ARENA_DEFAULT_ALIGNMENT,
      .section = section_memory,
      .argument = "SIZE|grow",
-     .standard = "1MiB",
+     .standard = "the preset's; cap16: 1MiB",
      .help = "scratch bytes of one PE, 128 or more. grow: what each row needs, so that unscoped "
              "can be timed past its cap"},
+    {.name = "arena",
+     .type = OPTION_WORD,
+     .commands = FOR_SWEEP,
+     .offset = AT(arena),
+     .words = "global|local",
+     .section = section_memory,
+     .argument = "global|local",
+     .standard = "the preset's; cap16: global",
+     .help = "where the arenas are: a buffer in global memory, or each in the local memory of its "
+             "work-group, where the pool is at most what the device has, less a guard of 1 KiB"},
+    {.name = "arena",
+     .type = OPTION_WORD,
+     .commands = FOR_PLAN,
+     .offset = AT(arena),
+     .words = "global|local",
+     .section = section_memory,
+     .argument = "global|local",
+     .standard = "the preset's; cap16: global",
+     .help = "where the arenas are; a plan knows no device, so that local is a name alone, and "
+             "the pool is what --pool says"},
     {.name = "pes",
      .type = OPTION_COUNT,
      .commands = FOR_SWEEP | FOR_PROFILE,
@@ -451,8 +472,15 @@ static struct settings settings_default(void)
         .window = {.left = -1, .right = -1},
         .pairs = SETTINGS_PAIRS,
         .seed = 1,
+        .arena = SETTINGS_ARENA_PRESET,
         .format = FORMAT_COUNT,
     };
+}
+
+enum pe_arenas_space settings_arena(const struct settings *settings)
+{
+    return settings->arena == SETTINGS_ARENA_PRESET ? preset_at(settings->preset)->arena
+                                                    : (enum pe_arenas_space)settings->arena;
 }
 
 void settings_fini(struct settings *settings)

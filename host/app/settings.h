@@ -31,6 +31,9 @@ enum { SETTINGS_KERNEL_AUTO, SETTINGS_KERNEL_SIMD, SETTINGS_KERNEL_SIMT };
 /* `bind` of settings. */
 enum { SETTINGS_BIND_AUTO, SETTINGS_BIND_NONE };
 
+/* `arena` of settings that is the preset's. */
+enum { SETTINGS_ARENA_PRESET = 2 };
+
 /* Lists are empty where the option was not given: the preset's value counts. */
 struct settings {
     size_t preset;                /* index, preset_at */
@@ -50,6 +53,7 @@ struct settings {
     size_t pes;                   /* 0 = auto */
     size_t kernel;                /* SETTINGS_KERNEL_ */
     size_t bind;                  /* SETTINGS_BIND_ */
+    size_t arena;                 /* enum pe_arenas_space; SETTINGS_ARENA_PRESET = not given */
     bool causal;                  /* these seven: what is not given is the preset's */
     struct options_window window; /* -1,-1 = none */
     double softcap;               /* 0 = not given */
@@ -77,6 +81,9 @@ struct settings {
 enum status settings_parse(enum command command, int argc, char **argv, struct settings *out,
                            bool *help) STATUS_MUST_USE;
 void settings_fini(struct settings *settings);
+
+/* Where the arenas are: what was given, else the preset's. */
+enum pe_arenas_space settings_arena(const struct settings *settings);
 
 /* The options of a command, and the presets where it takes them, for its --help. */
 void settings_help(enum command command, FILE *file);

@@ -96,10 +96,12 @@ static enum status open_place(struct job *job)
         .pes = job->settings.pes,
         .pool_bytes = job->list.cells[0].pool_bytes,
         .bind = job->settings.bind,
+        .arena = settings_arena(&job->settings),
     };
 
     STATUS_TRY(place_open(&request, &job->place));
     cell_list_place(&job->list, job->place.style, job->place.pes);
+    cell_list_local(&job->list, job->place.device->info.local_bytes);
 out:
     return status;
 }
@@ -117,6 +119,7 @@ static void describe(struct job *job, const char *program)
         .sweep = &job->options,
         .seconds = &job->seconds,
         .poison = job->settings.poison,
+        .arena = settings_arena(&job->settings),
     };
     job->report =
         (struct report){.results = &job->results, .context = &job->context, .utf8 = app_utf8()};

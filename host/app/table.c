@@ -193,7 +193,9 @@ static void put_overflow(cell_text cell, const struct row *row)
     (void)units_format_count(row_count(row, FIELD_OVERFLOW_REQUEST_BYTES), request);
     (void)units_format_count(row_count(row, FIELD_OVERFLOW_FREE_BYTES), left);
     if (summary_is_refused(row)) {
-        put(cell, "OVERFLOW: the device allocates %s bytes at most, %s are needed", left, request);
+        bool local = strcmp(row_text(row, FIELD_ARENA), "local") == 0;
+        put(cell, "OVERFLOW: the device %s %s bytes%s, %s are needed", local ? "has" : "allocates",
+            left, local ? " of local memory" : " at most", request);
         return;
     }
     if (tile > 0) {
@@ -372,6 +374,9 @@ static void write_title(const struct cell *cell, const struct row *row, bool mar
         size_t pes = row_count(row, FIELD_PES);
         write_count(" x ", pes, file);
         (void)fprintf(file, " PE%s", pes == 1 ? "" : "s");
+    }
+    if (cell->arena == PE_ARENAS_LOCAL) {
+        (void)fputs(" in local memory", file);
     }
     if (row_has(row, FIELD_KERNEL)) {
         (void)fprintf(file, ", %s kernel", row_text(row, FIELD_KERNEL));
