@@ -28,6 +28,27 @@ struct footprint_request cell_request(const struct cell *cell)
     };
 }
 
+struct pe_arenas_shape cell_arenas(const struct cell *cell)
+{
+    return (struct pe_arenas_shape){
+        .space = cell->arena,
+        .pes = cell->pes,
+        .pool_bytes = cell->pool_bytes,
+        .guard_bytes =
+            cell->arena == PE_ARENAS_LOCAL ? PE_ARENAS_LOCAL_GUARD_BYTES : PE_ARENAS_GUARD_BYTES,
+    };
+}
+
+bool cell_take_local(struct cell *cell, size_t device_bytes, size_t own_bytes)
+{
+    const size_t left = device_bytes > own_bytes ? device_bytes - own_bytes : 0;
+    if (cell->arena != PE_ARENAS_LOCAL || left >= cell->local_bytes) {
+        return false;
+    }
+    cell->local_bytes = left;
+    return true;
+}
+
 static void tell_pool_overflow(const struct program *program,
                                const struct footprint_request *request, struct cell_result *out)
 {
@@ -74,11 +95,7 @@ static enum status plan_arenas(const struct cell *cell, size_t max_alloc_bytes,
                                size_t base_align_bytes, struct cell_result *out)
 {
     enum status status = STATUS_OK;
-    struct pe_arenas_shape shape = {
-        .pes = cell->pes,
-        .pool_bytes = cell->pool_bytes,
-        .guard_bytes = PE_ARENAS_GUARD_BYTES,
-    };
+    struct pe_arenas_shape shape = cell_arenas(cell);
     STATUS_TRY(pe_arenas_layout(base_align_bytes, SIZE_MAX, &shape));
     if (shape.total_bytes > max_alloc_bytes) {
         char what[128];

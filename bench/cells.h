@@ -110,6 +110,13 @@ enum status cell_plan(struct cell *cell, size_t max_alloc_bytes, size_t base_ali
  * after cell_plan only). */
 struct footprint_request cell_request(const struct cell *cell);
 
+/* The arenas of a planned cell: its pool, and the guard that cell_plan counts. */
+struct pe_arenas_shape cell_arenas(const struct cell *cell);
+
+/* Lowers the local_bytes of local arenas by what the built kernel takes itself of the device's.
+ * Whether it did: the cell is to be planned again. */
+bool cell_take_local(struct cell *cell, size_t device_bytes, size_t own_bytes);
+
 /* Fills checked, agrees, same_bits and ok from result->check and the plan. */
 void cell_judge(struct cell_result *result, bool same_bits);
 

@@ -116,12 +116,10 @@ static enum status check(struct session *session, struct race_entrant entrant,
                          struct attention_check *out, double *ns)
 {
     enum status status = STATUS_OK;
-    const struct cell *cell = session->cell;
     struct pe_arenas *arenas = NULL;
     struct attention_bound *bound = NULL;
     struct event_time time;
-    STATUS_TRY(
-        pe_arenas_create(session->device, sweep_arenas_shape(cell, cell->pool_bytes, 0), &arenas));
+    STATUS_TRY(pe_arenas_create(session->device, cell_arenas(session->cell), &arenas));
     STATUS_TRY(attention_bind_table(entrant.attention, entrant.table, arenas, &bound));
     STATUS_TRY(attention_check(entrant.attention, bound, session->reference, false, out));
     if (ns != NULL) {
@@ -200,7 +198,7 @@ static enum status time_variant(struct session *session, struct race_entrant var
         .device = session->device,
         .entrants = {plain, variant, plain},
         .count = 3,
-        .shape = sweep_arenas_shape(cell, cell->pool_bytes, 0),
+        .shape = cell_arenas(cell),
         .items = session->items,
         .blocks = options->blocks,
         .rounds = options->rounds,

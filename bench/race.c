@@ -105,7 +105,9 @@ static enum status open_heat(struct heat *heat, size_t block)
     enum status status = STATUS_OK;
     const struct race_request *request = heat->request;
     struct pe_arenas_shape shape = request->shape;
-    shape.shift_bytes = block % SHIFTS * SHIFT_STEP % SHIFTS * PE_ARENAS_LINE_BYTES;
+    if (shape.space == PE_ARENAS_GLOBAL) {
+        shape.shift_bytes = block % SHIFTS * SHIFT_STEP % SHIFTS * PE_ARENAS_LINE_BYTES;
+    }
     STATUS_TRY(pe_arenas_create(request->device, shape, &heat->arenas));
     for (size_t i = 0; i < request->count; i++) {
         struct event_time time;

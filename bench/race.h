@@ -27,13 +27,13 @@ struct race_request {
     struct device *device;                           /* */
     struct race_entrant entrants[RACE_MAX_ENTRANTS]; /* the same one may come twice: a control */
     size_t count;                                    /* */
-    struct pe_arenas_shape shape;                    /* of the arenas; the race sets its shift */
-    size_t items;                                    /* of a launch: [0, items) */
-    size_t blocks;                                   /* >= 1 */
-    size_t rounds;                                   /* of a block, >= 1 */
-    double sample_s;                                 /* least length of a sample, > 0 */
-    enum status (*poll)(void *user);                 /* before each sample; a failure ends it */
-    void *user;                                      /* */
+    struct pe_arenas_shape shape;    /* of the arenas; the race shifts global ones */
+    size_t items;                    /* of a launch: [0, items) */
+    size_t blocks;                   /* >= 1 */
+    size_t rounds;                   /* of a block, >= 1 */
+    double sample_s;                 /* least length of a sample, > 0 */
+    enum status (*poll)(void *user); /* before each sample; a failure ends it */
+    void *user;                      /* */
 };
 
 /* Sample i of entrant e stands at [e * blocks * rounds + i]; block b has the samples from

@@ -73,19 +73,6 @@ static void spend(double *seconds, uint64_t *since)
     *since = now;
 }
 
-struct pe_arenas_shape sweep_arenas_shape(const struct cell *cell, size_t pool_bytes,
-                                          size_t shift_bytes)
-{
-    const bool local = cell->arena == PE_ARENAS_LOCAL;
-    return (struct pe_arenas_shape){
-        .space = cell->arena,
-        .pes = cell->pes,
-        .pool_bytes = pool_bytes,
-        .guard_bytes = local ? PE_ARENAS_LOCAL_GUARD_BYTES : PE_ARENAS_GUARD_BYTES,
-        .shift_bytes = local ? 0 : shift_bytes,
-    };
-}
-
 /* Whether inputs for one serve the other. */
 static bool tensors_equal(const struct problem *a, const struct problem *b)
 {
@@ -231,17 +218,12 @@ static enum status report_row(struct sweep *sweep, const struct sweep_entry *ent
     return status;
 }
 
-/* Local memory that the built kernel takes for itself is known now, and the row's pool smaller by
- * it. */
+/* What the built kernel takes of local memory is known now. */
 static enum status plan_built(struct sweep_group *group, struct sweep_entry *entry)
 {
     const size_t own = attention_own_local_bytes(group->attention);
     const size_t all = group->sweep->device->info.local_bytes;
-    if (entry->cell->arena == PE_ARENAS_GLOBAL || own == 0) {
-        return STATUS_OK;
-    }
-    entry->cell->local_bytes = size_min(entry->cell->local_bytes, all > own ? all - own : 0);
-    return plan_entry(group->sweep, entry);
+    return cell_take_local(entry->cell, all, own) ? plan_entry(group->sweep, entry) : STATUS_OK;
 }
 
 static enum status check_and_time(struct sweep_group *group, size_t index, struct sweep_runs *runs)
@@ -263,8 +245,7 @@ static enum status check_and_time(struct sweep_group *group, size_t index, struc
     STATUS_TRY(sweep_poll(sweep));
     sweep_progress(sweep, index, "check");
     uint64_t since = event_clock_ns();
-    STATUS_TRY(pe_arenas_create(sweep->device, sweep_arenas_shape(cell, cell->pool_bytes, 0),
-                                &lease.arenas));
+    STATUS_TRY(pe_arenas_create(sweep->device, cell_arenas(cell), &lease.arenas));
     STATUS_TRY(attention_bind(group->attention, &request, lease.arenas, &lease.bound));
     STATUS_TRY(attention_check(group->attention, lease.bound, sweep->reference, cell->poison,
                                &entry->result.check));

@@ -59,12 +59,6 @@ enum status sweep_poll(const struct sweep *sweep) STATUS_MUST_USE;
 
 void sweep_progress(const struct sweep *sweep, size_t entry, const char *stage);
 
-/* The shape of arenas for this cell at a shift (global ones), with the guard that cell_plan
- * counted.
- */
-struct pe_arenas_shape sweep_arenas_shape(const struct cell *cell, size_t pool_bytes,
-                                          size_t shift_bytes);
-
 /* Times an entry that is ok, and appends its runs. Decides the group's timed_items first. */
 enum status sweep_time(struct sweep_group *group, struct sweep_entry *entry,
                        struct sweep_lease *lease, struct sweep_runs *runs) STATUS_MUST_USE;

@@ -151,10 +151,11 @@ static enum status run_block(struct race *race, size_t block)
     const size_t rounds = sweep->options->pair_rounds;
     const size_t shift = block % SHIFTS * SHIFT_STEP % SHIFTS * PE_ARENAS_LINE_BYTES;
     struct pe_arenas *arenas = NULL;
+    struct pe_arenas_shape shape = cell_arenas(race->contestants[0].entry->cell);
 
-    STATUS_TRY(pe_arenas_create(
-        sweep->device,
-        sweep_arenas_shape(race->contestants[0].entry->cell, race->pool_bytes, shift), &arenas));
+    shape.pool_bytes = race->pool_bytes;
+    shape.shift_bytes = shape.space == PE_ARENAS_LOCAL ? 0 : shift;
+    STATUS_TRY(pe_arenas_create(sweep->device, shape, &arenas));
     STATUS_TRY(bind_all(race, arenas));
     for (size_t i = 0; i < race->count; i++) { /* the warm-up */
         struct event_time time;

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Enough for the reference's least number of rows. */
 #define FEW_ROWS_WORK 0.0
@@ -35,6 +36,8 @@ static void make_cell(struct job *job)
     job->cell = (struct cell){
         .policy = (enum policy)settings->policy,
         .problem = job->tensors.problem,
+        .arena = (enum pe_arenas_space)settings->arena,
+        .local_bytes = SIZE_MAX,
         .pool_bytes = settings->pool.bytes,
         .alignment = ARENA_DEFAULT_ALIGNMENT,
         .pool_grow = settings->pool.grow,
@@ -54,8 +57,10 @@ static enum status plan(struct job *job, const struct device_info *info,
     STATUS_TRY(cell_plan(&job->cell, info != NULL ? info->max_alloc_bytes : 0,
                          info != NULL ? info->base_align_bytes : 0, topology, result));
     if (result->overflow) {
-        status = STATUS_FAIL(info == NULL ? STATUS_BAD_INPUT : STATUS_NO_SPACE,
-                             info == NULL ? "--pool" : info->name, "%s", result->overflow_text);
+        bool refused = strcmp(result->overflow_name, "device") == 0;
+        status = STATUS_FAIL(refused ? STATUS_NO_SPACE : STATUS_BAD_INPUT,
+                             refused && info != NULL ? info->name : "--pool", "%s",
+                             result->overflow_text);
     }
 out:
     return status;
@@ -82,6 +87,13 @@ static enum status poll(void)
                : STATUS_OK;
 }
 
+static enum status plan_on_device(struct job *job)
+{
+    const struct device_info *info = &job->place.device->info;
+
+    return plan(job, info, info->type == DEVICE_CPU ? &job->place.topology : NULL);
+}
+
 static enum status open_place(struct job *job)
 {
     enum status status = STATUS_OK;
@@ -90,13 +102,14 @@ static enum status open_place(struct job *job)
         .kernel = job->settings.kernel,
         .pes = job->settings.pes,
         .pool_bytes = job->cell.pool_bytes,
+        .arena = job->cell.arena,
     };
 
     STATUS_TRY(place_open(&request, &job->place));
     job->cell.pes = job->place.pes;
     job->cell.style = job->place.style;
-    const struct device_info *info = &job->place.device->info;
-    STATUS_TRY(plan(job, info, info->type == DEVICE_CPU ? &job->place.topology : NULL));
+    job->cell.local_bytes = job->place.device->info.local_bytes;
+    STATUS_TRY(plan_on_device(job));
 out:
     return status;
 }
@@ -148,32 +161,50 @@ out:
     return status;
 }
 
-static enum status compute(struct job *job)
+/* Plans once more where the built kernel takes local memory itself. */
+static enum status plan_built(struct job *job, const struct attention *attention)
+{
+    const struct device_info *info = &job->place.device->info;
+    const size_t own = attention_own_local_bytes(attention);
+
+    return cell_take_local(&job->cell, info->local_bytes, own) ? plan_on_device(job) : STATUS_OK;
+}
+
+static enum status run(struct job *job, struct attention *attention,
+                       const struct reference *reference)
 {
     enum status status = STATUS_OK;
-    const struct problem *problem = &job->cell.problem;
-    const struct inputs *inputs = job->tensors.inputs;
-    const struct attention_options options = {.style = job->cell.style, .pes = job->cell.pes};
     const struct footprint_request request = cell_request(&job->cell);
-    const struct pe_arenas_shape shape = {.pes = job->cell.pes,
-                                          .pool_bytes = job->cell.pool_bytes,
-                                          .guard_bytes = PE_ARENAS_GUARD_BYTES};
-    double work = job->settings.verify ? REFERENCE_DEFAULT_WORK : FEW_ROWS_WORK;
-    struct reference *reference = NULL;
-    struct attention *attention = NULL;
     struct pe_arenas *arenas = NULL;
     struct attention_bound *bound = NULL;
 
-    STATUS_TRY(reference_create(problem, inputs, work, &reference));
-    STATUS_TRY(poll());
-    STATUS_TRY(attention_create(job->place.device, problem, inputs, &options, &attention));
-    STATUS_TRY(pe_arenas_create(job->place.device, shape, &arenas));
+    STATUS_TRY(pe_arenas_create(job->place.device, cell_arenas(&job->cell), &arenas));
     STATUS_TRY(attention_bind(attention, &request, arenas, &bound));
     STATUS_TRY(poll());
     STATUS_TRY(check_and_time(job, attention, bound, reference));
 out:
     attention_unbind(bound);
     pe_arenas_destroy(arenas);
+    return status;
+}
+
+static enum status compute(struct job *job)
+{
+    enum status status = STATUS_OK;
+    const struct problem *problem = &job->cell.problem;
+    const struct inputs *inputs = job->tensors.inputs;
+    const struct attention_options options = {
+        .style = job->cell.style, .pes = job->cell.pes, .arena = job->cell.arena};
+    double work = job->settings.verify ? REFERENCE_DEFAULT_WORK : FEW_ROWS_WORK;
+    struct reference *reference = NULL;
+    struct attention *attention = NULL;
+
+    STATUS_TRY(reference_create(problem, inputs, work, &reference));
+    STATUS_TRY(poll());
+    STATUS_TRY(attention_create(job->place.device, problem, inputs, &options, &attention));
+    STATUS_TRY(plan_built(job, attention));
+    STATUS_TRY(run(job, attention, reference));
+out:
     attention_destroy(attention);
     reference_destroy(reference);
     return status;

@@ -27,6 +27,7 @@ struct attend_settings {
     size_t block_m;               /* */
     size_t block_n;               /* */
     struct options_pool pool;     /* */
+    size_t arena;                 /* enum pe_arenas_space */
     size_t pes;                   /* 0 = auto */
     size_t kernel;                /* SETTINGS_KERNEL_ */
     const char *device;           /* NULL = automatic */

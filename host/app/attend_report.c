@@ -47,9 +47,10 @@ static void print_place(const struct attend_report *report, FILE *file)
     (void)fprintf(file, "device     %s (%s), %zu PE%s, %s kernel\n", report->device->name,
                   report->device->platform_name, cell->pes, cell->pes == 1 ? "" : "s",
                   kernel_style_name(cell->style));
-    (void)fprintf(file, "program    %s, blocks %zu x %zu, S = %zu tiles, pool %s\n",
+    (void)fprintf(file, "program    %s, blocks %zu x %zu, S = %zu tiles, pool %s%s\n",
                   policy_name(cell->policy), cell->problem.block_m, cell->problem.block_n,
-                  report->result->tiles, units_format_bytes(cell->pool_bytes, pool));
+                  report->result->tiles, units_format_bytes(cell->pool_bytes, pool),
+                  cell->arena == PE_ARENAS_LOCAL ? " in local memory" : "");
 }
 
 static void print_scratch(const struct cell_result *result, FILE *file)

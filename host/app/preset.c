@@ -47,7 +47,7 @@ static const struct preset presets[PRESET_COUNT] = {
     {
         /* 48 KiB is what many GPUs report as the local memory of a work-group. */
         .name = "chip48",
-        .summary = "on the chip: local memory, unscoped fits 48 KiB up to S = 2",
+        .summary = "in local memory: unscoped fits 48 KiB up to S = 2",
         .tiles = "1,2,3,4,8,16:1024:x4",
         .problem = {COMMON, NO_WINDOW, HEADS(4, 4, 64, 64), BLOCK(16, 32), SEQ(64, 0)},
         .pool_bytes = (size_t)48 << 10,

@@ -293,6 +293,136 @@ static void parts_shorten_walks_and_leave_states(void **state)
     assert_true(result.flops == 2.0 * 128.0 * 1024.0 * 256.0 * 4.0);
 }
 
+/* Preset chip48: 4 heads, 64 queries, S tiles of 32 keys, 48 KiB of local memory. */
+static struct cell chip48(enum policy policy, size_t tiles)
+{
+    struct cell cell = cap16(policy, tiles);
+    cell.preset = "chip48";
+    cell.problem.seq_q = 64;
+    cell.problem.seq_kv = tiles * 32;
+    cell.problem.head_dim = 64;
+    cell.problem.head_dim_v = 64;
+    cell.problem.block_m = 16;
+    cell.problem.block_n = 32;
+    cell.pool_bytes = 49152;
+    cell.arena = PE_ARENAS_LOCAL;
+    cell.local_bytes = SIZE_MAX;
+    return cell;
+}
+
+static void chip48_plans_to_the_byte(void **state)
+{
+    (void)state;
+    for (size_t tiles = 1; tiles <= 1024; tiles = tiles < 4 ? tiles + 1 : tiles * 4) {
+        struct cell unscoped = chip48(POLICY_UNSCOPED, tiles);
+        struct cell scoped = chip48(POLICY_SCOPED, tiles);
+        struct cell nested = chip48(POLICY_NESTED, tiles);
+        struct cell_result result = planned(&unscoped);
+        assert_int_equal(result.footprint.persistent_bytes, 6400);
+        assert_int_equal(result.footprint.tile_bytes, 15744);
+        assert_int_equal(result.footprint.peak_bytes, 6400 + 15744 * tiles);
+        assert_int_equal(result.overflow, tiles > 2);
+        assert_int_equal(result.items, 16);
+        assert_int_equal(planned(&scoped).footprint.peak_bytes, 22144);
+        assert_int_equal(planned(&nested).footprint.peak_bytes, 16000);
+    }
+}
+
+static void chip48_unscoped_3_overflows_at_v(void **state)
+{
+    (void)state;
+    struct cell cell = chip48(POLICY_UNSCOPED, 3);
+    struct cell_result result = planned(&cell);
+    assert_int_equal(result.overflow_tile, 3);
+    assert_string_equal(result.overflow_name, "v");
+    assert_int_equal(result.overflow_request_bytes, 4096);
+    assert_int_equal(result.overflow_free_bytes, 3712);
+}
+
+/* 48 KiB of local memory less the guard of 1 KiB. */
+static void local_pool_is_the_smaller_of_two(void **state)
+{
+    (void)state;
+    struct cell cell = chip48(POLICY_NESTED, 2);
+    cell.local_bytes = 49152;
+    assert_false(planned(&cell).overflow);
+    assert_int_equal(cell.pool_bytes, 48128);
+    assert_false(planned(&cell).overflow);
+    assert_int_equal(cell.pool_bytes, 48128);
+    cell = chip48(POLICY_NESTED, 2);
+    cell.local_bytes = 49152 + 1024;
+    assert_false(planned(&cell).overflow);
+    assert_int_equal(cell.pool_bytes, 49152);
+    cell = chip48(POLICY_NESTED, 2);
+    cell.local_bytes = 17179; /* in whole lines */
+    assert_false(planned(&cell).overflow);
+    assert_int_equal(cell.pool_bytes, 16128);
+}
+
+static void local_pool_that_binds_names_the_temporary(void **state)
+{
+    (void)state;
+    struct cell cell = chip48(POLICY_NESTED, 2);
+    cell.local_bytes = 1024 + 15872; /* 128 less than nested needs */
+    struct cell_result result = planned_on(&cell, SIZE_MAX);
+    assert_true(result.overflow);
+    assert_string_equal(result.overflow_name, "acc_new");
+    assert_int_equal(result.overflow_tile, 1);
+    assert_int_equal(result.footprint.peak_bytes, 16000);
+    cell = chip48(POLICY_NESTED, 2);
+    cell.local_bytes = 1024 + 6272; /* 128 less than the persistent part */
+    result = planned_on(&cell, SIZE_MAX);
+    assert_string_equal(result.overflow_name, "acc");
+    assert_int_equal(result.overflow_tile, 0);
+}
+
+static void local_memory_without_room_for_a_pool_is_the_devices(void **state)
+{
+    (void)state;
+    for (size_t bytes = 0; bytes <= 1024 + 127; bytes += 1024 + 127) {
+        struct cell cell = chip48(POLICY_NESTED, 2);
+        cell.local_bytes = bytes;
+        struct cell_result result = planned_on(&cell, SIZE_MAX);
+        assert_string_equal(result.overflow_name, "device");
+        assert_int_equal(result.overflow_request_bytes, 49152 + 1024);
+        assert_int_equal(result.overflow_free_bytes, bytes);
+        assert_non_null(strstr(result.overflow_text, "local memory"));
+    }
+}
+
+static void local_pool_that_grows_is_limited_by_the_device(void **state)
+{
+    (void)state;
+    struct cell cell = chip48(POLICY_UNSCOPED, 2);
+    cell.pool_grow = true;
+    cell.local_bytes = 37888 + 1024;
+    assert_false(planned(&cell).overflow);
+    assert_int_equal(cell.pool_bytes, 37888);
+    cell.local_bytes -= 1;
+    struct cell_result result = planned_on(&cell, SIZE_MAX);
+    assert_true(result.overflow);
+    assert_string_equal(result.overflow_name, "device");
+    assert_int_equal(result.overflow_request_bytes, 37888 + 1024);
+    assert_int_equal(result.overflow_free_bytes, 37888 + 1023);
+    assert_int_equal(result.footprint.peak_bytes, 37888);
+}
+
+/* Nothing of a local arena is allocated, whatever the number of PEs; and a global one asks nothing
+ * of local memory. */
+static void arenas_count_where_they_are(void **state)
+{
+    (void)state;
+    struct cell cell = chip48(POLICY_NESTED, 2);
+    cell.pes = 1000;
+    assert_false(planned_on(&cell, 1 << 20).overflow);
+    cell.arena = PE_ARENAS_GLOBAL;
+    assert_string_equal(planned_on(&cell, 1 << 20).overflow_name, "device");
+    cell.pes = 1;
+    cell.local_bytes = 0;
+    assert_false(planned_on(&cell, 1 << 20).overflow);
+    assert_int_equal(cell.pool_bytes, 49152);
+}
+
 static void one_part_is_unsplit(void **state)
 {
     (void)state;
@@ -358,6 +488,13 @@ int main(void)
         cmocka_unit_test_setup(one_part_is_unsplit, clear_status),
         cmocka_unit_test_setup(device_too_small_for_parts_names_them, clear_status),
         cmocka_unit_test_setup(device_too_small_for_mask_names_it, clear_status),
+        cmocka_unit_test_setup(chip48_plans_to_the_byte, clear_status),
+        cmocka_unit_test_setup(chip48_unscoped_3_overflows_at_v, clear_status),
+        cmocka_unit_test_setup(local_pool_is_the_smaller_of_two, clear_status),
+        cmocka_unit_test_setup(local_pool_that_binds_names_the_temporary, clear_status),
+        cmocka_unit_test_setup(local_memory_without_room_for_a_pool_is_the_devices, clear_status),
+        cmocka_unit_test_setup(local_pool_that_grows_is_limited_by_the_device, clear_status),
+        cmocka_unit_test_setup(arenas_count_where_they_are, clear_status),
     };
     return cmocka_run_group_tests_name("bench.cells", tests, NULL, NULL);
 }

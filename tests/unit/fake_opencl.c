@@ -326,6 +326,19 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     return code;
 }
 
+cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
+                           size_t pattern_size, size_t offset, size_t size, cl_uint waits,
+                           const cl_event *wait_list, cl_event *event)
+{
+    (void)queue, (void)waits, (void)wait_list, (void)event;
+    const struct object *object = (const struct object *)buffer;
+    cl_int code = touch(object, offset, size);
+    for (size_t i = 0; code == CL_SUCCESS && i < size; i += pattern_size) {
+        memcpy(object->bytes + offset + i, pattern, pattern_size);
+    }
+    return code;
+}
+
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                      const size_t *lengths, cl_int *code)
 {
@@ -372,7 +385,13 @@ cl_int clReleaseKernel(cl_kernel kernel)
 
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
 {
-    (void)kernel, (void)index, (void)size, (void)value;
+    (void)kernel, (void)index;
+    if (value == NULL) {
+        fake.local_least =
+            fake.local_arguments == 0 || size < fake.local_least ? size : fake.local_least;
+        fake.local_most = size > fake.local_most ? size : fake.local_most;
+        ++fake.local_arguments;
+    }
     return called();
 }
 

@@ -39,6 +39,9 @@ struct fake_opencl {
     size_t live;              /* objects created and not released */
     size_t work_group_size;   /* of every kernel */
     cl_ulong kernel_local;    /* local memory of every kernel, bytes */
+    size_t local_arguments;   /* arguments set that are local memory */
+    size_t local_least;       /* bytes of the smallest of them */
+    size_t local_most;        /* and of the largest */
     cl_int build_code;        /* of clBuildProgram */
     const char *build_log;    /* */
     cl_ulong stamps[2];       /* start and end of the first event */

@@ -53,6 +53,13 @@ static void name_of_a_preset_cell_has_no_settings(void **state)
     (void)state;
     expect_name("--tiles 17 --policy nested", 0, "attention/cap16/nested/f16/S:17");
     expect_name("--preset square4096 --policy scoped", 0, "attention/square4096/scoped/f16/S:32");
+    expect_name("--arena global", 0, "attention/cap16/unscoped/f16/S:1");
+    expect_name("--arena local --kernel simt --parts 2", 0,
+                "attention/cap16/unscoped/f16/S:1/kernel:simt/arena:local/parts:2");
+    expect_name("--preset chip48", 0, "attention/chip48/unscoped/f16/S:1");
+    expect_name("--preset chip48 --arena local", 0, "attention/chip48/unscoped/f16/S:1");
+    expect_name("--preset chip48 --arena global --pool 64KiB", 0,
+                "attention/chip48/unscoped/f16/S:1/pool:65536/arena:global");
 }
 
 static void name_tells_each_other_setting_in_order(void **state)
@@ -274,6 +281,24 @@ static void parts_are_a_configuration_of_their_own(void **state)
     cell_list_fini(&list);
 }
 
+/* A row keeps the name that was asked for, and has the pool that there is. */
+static void local_pools_are_limited_and_names_stay(void **state)
+{
+    struct cell_list list;
+
+    (void)state;
+    app_cells("--arena local --pool 2MiB --tiles 1 --policy nested", &list);
+    cell_list_local(&list, (size_t)512 << 10);
+    assert_int_equal(list.cells[0].pool_bytes, (size_t)511 << 10);
+    assert_string_equal(list.cells[0].name,
+                        "attention/cap16/nested/f16/S:1/pool:2097152/arena:local");
+    cell_list_fini(&list);
+    app_cells("--pool 2MiB --tiles 1 --policy nested", &list);
+    cell_list_local(&list, (size_t)512 << 10);
+    assert_int_equal(list.cells[0].pool_bytes, (size_t)2 << 20);
+    cell_list_fini(&list);
+}
+
 static void every_preset_plans_and_nested_fits(void **state)
 {
     (void)state;
@@ -339,6 +364,7 @@ int main(void)
         cmocka_unit_test(too_many_cells_refused),
         cmocka_unit_test(filter_leaves_matching_cells_in_order),
         cmocka_unit_test(square4096_walks_its_fixed_length),
+        cmocka_unit_test(local_pools_are_limited_and_names_stay),
         cmocka_unit_test(name_of_a_model_leaves_out_its_own_mask),
         cmocka_unit_test(heads_and_columns_of_a_model_stay_its_own),
         cmocka_unit_test(mask_options_add_to_those_of_the_preset),

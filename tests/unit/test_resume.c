@@ -231,10 +231,22 @@ static void resume_keeps_rows_that_are_not_asked_for(void **state)
 
 static void resume_of_other_measurements_refused_unless_forced(void **state)
 {
-    enum { DEVICE, DRIVER, PLATFORM, PES, SEED, REPETITIONS, MIN_TIME, POISON, WHOLE, CHANGES };
-    static const char *const names[CHANGES] = {"device",     "driver", "platform",
-                                               "pes",        "seed",   "repetitions",
-                                               "min_time_s", "poison", "whole"};
+    enum {
+        DEVICE,
+        DRIVER,
+        PLATFORM,
+        PES,
+        SEED,
+        REPETITIONS,
+        MIN_TIME,
+        POISON,
+        ARENA,
+        WHOLE,
+        CHANGES
+    };
+    static const char *const names[CHANGES] = {"device", "driver",      "platform",   "pes",
+                                               "seed",   "repetitions", "min_time_s", "poison",
+                                               "arena",  "whole"};
 
     (void)state;
     for (size_t change = 0; change < CHANGES; change++) {
@@ -251,6 +263,7 @@ static void resume_of_other_measurements_refused_unless_forced(void **state)
         f.machine.sweep.min_time_s *= change == MIN_TIME ? 2.0 : 1.0;
         f.machine.context.poison = change == POISON;
         f.machine.sweep.cut_s = change == WHOLE ? (double)INFINITY : f.machine.sweep.cut_s;
+        f.machine.context.arena = change == ARENA ? PE_ARENAS_LOCAL : PE_ARENAS_GLOBAL;
         assert_int_equal(take_up(&f, false), STATUS_BAD_INPUT);
         char says[64];
         (void)snprintf(says, sizeof says, "its %s is", names[change]);

@@ -25,6 +25,7 @@ target_include_directories(fake_opencl PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(fake_opencl PRIVATE project_flags device)
 scratchscope_test(unit.device_list unit unit/test_device_list.c fake_opencl device)
 scratchscope_test(unit.device_faults unit unit/test_device_faults.c fake_opencl device)
+scratchscope_test(unit.local_arenas unit unit/test_local_arenas.c fake_opencl bench)
 scratchscope_test(unit.kernels unit unit/test_kernels.c kernels)
 add_custom_command(
     OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/kernels_fixture.c
@@ -51,6 +52,6 @@ foreach(name tile_program inputs reference) # tests/unit/fail_alloc.h
 endforeach()
 
 # host/app, without a device.
-foreach(name ranges options machine cell_list rows fractions table trust resume output npy)
+foreach(name ranges options machine cell_list rows arena_rows fractions table trust resume output npy)
     scratchscope_test(unit.${name} unit unit/test_${name}.c app)
 endforeach()
