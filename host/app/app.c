@@ -26,6 +26,7 @@ static const char usage[] =
     "  devices    list the OpenCL devices, and this machine\n"
     "  roofline   measure the device's FMA peak and read bandwidth\n"
     "  profile    where the time of a tile goes, and what the arena costs\n"
+    "  tune       find the fastest tile that fits a pool, under each policy\n"
     "\n"
     "scratchscope COMMAND --help lists a command's options.\n"
     "\n"
@@ -142,6 +143,32 @@ static const char profile_outro[] =
     "3 no usable device or an OpenCL failure; 130, 143 interrupted (what was measured\n"
     "is kept).\n";
 
+static const char tune_intro[] =
+    "Usage: scratchscope tune [OPTION...]\n"
+    "\n"
+    "Finds the fastest tile (query rows x keys) for one problem in a pool, under each\n"
+    "policy: tiles whose planned peak fits are timed on the device, the promising ones\n"
+    "first, the slow ones not for long. The fastest of each policy is checked against\n"
+    "the double-precision reference and its scratch measured; then those are timed in\n"
+    "pairs, which is what scoping buys in this pool. A tile's speed is measured once,\n"
+    "for all policies; only the fastest are timed under each. Of a list option one\n"
+    "value is taken.\n";
+
+static const char tune_outro[] =
+    "\n"
+    "The result is kept for this device, problem and pool in $SCRATCHSCOPE_CACHE_DIR,\n"
+    "else $XDG_CACHE_HOME/scratchscope, else ~/.cache/scratchscope, and taken from\n"
+    "there by --block auto of sweep, plan, profile and attend. An interrupted search\n"
+    "prints what it has.\n"
+    "\n"
+    "Examples:\n"
+    "  scratchscope tune\n"
+    "  scratchscope tune --preset square4096 --dtype f32 --pool 512KiB --time-limit 30\n"
+    "  scratchscope sweep --preset square4096 --dtype f32 --pool 512KiB --block auto\n"
+    "\n"
+    "Exit: 0 done, no tile that fits included; 1 a fast tile was wrong; 2 usage or bad\n"
+    "input; 3 no usable device or an OpenCL failure; 130, 143 interrupted.\n";
+
 static const struct command_text {
     const char *intro;
     const char *outro;
@@ -154,6 +181,7 @@ static const struct command_text {
     [COMMAND_ATTEND] = {attend_intro, attend_outro, app_attend, attend_settings_help},
     [COMMAND_ROOFLINE] = {roofline_intro, roofline_outro, app_roofline, NULL},
     [COMMAND_PROFILE] = {profile_intro, profile_outro, app_profile, NULL},
+    [COMMAND_TUNE] = {tune_intro, tune_outro, app_tune, NULL},
 };
 
 /* Errors ------------------------------------------------------------------------------------ */

@@ -23,6 +23,7 @@ int app_devices(const char *program, int argc, char **argv);
 int app_attend(const char *program, int argc, char **argv);
 int app_roofline(const char *program, int argc, char **argv);
 int app_profile(const char *program, int argc, char **argv);
+int app_tune(const char *program, int argc, char **argv);
 
 /* Prints the recorded error to stderr, `scratchscope: error: WHAT: WHY`, with its hint and detail,
  * and gives the exit code of `status`. STATUS_OK prints nothing; neither does STATUS_INTERRUPTED,

@@ -2,6 +2,7 @@
 #include "host/app/attend.h"
 
 #include "host/app/app.h"
+#include "host/app/block.h"
 #include "host/app/interrupt.h"
 #include "host/app/place.h"
 #include "host/app/settings.h"
@@ -73,7 +74,9 @@ static enum status prepare(struct job *job)
     STATUS_TRY(attend_files_open(&job->settings, &job->files));
     STATUS_TRY(attend_tensors_read(&job->settings, &job->tensors));
     make_cell(job);
-    STATUS_TRY(plan(job, NULL, NULL));
+    if (!job->settings.block.automatic) { /* else what fits is looked for */
+        STATUS_TRY(plan(job, NULL, NULL));
+    }
 out:
     return status;
 }
@@ -109,6 +112,10 @@ static enum status open_place(struct job *job)
     job->cell.pes = job->place.pes;
     job->cell.style = job->place.style;
     job->cell.local_bytes = job->place.device->info.local_bytes;
+    if (job->settings.block.automatic) {
+        STATUS_TRY(block_tune(&job->place, &job->cell));
+        STATUS_TRY(plan(job, NULL, NULL));
+    }
     STATUS_TRY(plan_on_device(job));
 out:
     return status;

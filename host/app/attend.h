@@ -26,6 +26,7 @@ struct attend_settings {
     size_t dtype;                 /* enum dtype; DTYPE_COUNT = the inputs' */
     size_t block_m;               /* */
     size_t block_n;               /* */
+    struct options_block block;   /* automatic: the two above wait for it */
     struct options_pool pool;     /* */
     size_t arena;                 /* enum pe_arenas_space */
     size_t pes;                   /* 0 = auto */

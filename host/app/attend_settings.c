@@ -11,6 +11,9 @@
 
 enum { FOR_ATTEND = 1 };
 
+/* Of a tile, where nothing is said. */
+enum { STANDARD_BLOCK_M = 32, STANDARD_BLOCK_N = 64 };
+
 /* More parts than any device has work-groups for. */
 enum { MAX_PARTS = 65536 };
 
@@ -131,6 +134,15 @@ static const struct option options[] = {
      .argument = "f32|f16",
      .standard = "f16 if q, k and v are, else f32",
      .help = "storage of q, k, v and p"},
+    {.name = "block",
+     .type = OPTION_BLOCK,
+     .commands = FOR_ATTEND,
+     .offset = AT(block),
+     .section = section_memory,
+     .argument = "auto|MxN",
+     .standard = "32x64",
+     .help = "--block-m and --block-n at once. auto: the fastest tile that was found for such a "
+             "problem on this device; if none was yet, it is looked for, for a minute at most"},
     {.name = "block-m",
      .type = OPTION_COUNT,
      .commands = FOR_ATTEND,
@@ -273,6 +285,24 @@ static enum status check_window(const struct attend_settings *settings)
     return status;
 }
 
+static enum status set_block(struct attend_settings *settings)
+{
+    const struct options_block *block = &settings->block;
+
+    if ((block->automatic || block->rows != 0) &&
+        (settings->block_m != 0 || settings->block_n != 0)) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "--block", "it sets what %s sets: give one of them",
+                           settings->block_m != 0 ? "--block-m" : "--block-n");
+    }
+    if (block->rows != 0) {
+        settings->block_m = block->rows;
+        settings->block_n = block->keys;
+    }
+    settings->block_m = settings->block_m != 0 ? settings->block_m : STANDARD_BLOCK_M;
+    settings->block_n = settings->block_n != 0 ? settings->block_n : STANDARD_BLOCK_N;
+    return STATUS_OK;
+}
+
 enum status attend_settings_parse(int argc, char **argv, struct attend_settings *out, bool *help)
 {
     enum status status = STATUS_OK;
@@ -282,8 +312,6 @@ enum status attend_settings_parse(int argc, char **argv, struct attend_settings 
         .parts = 1,
         .policy = POLICY_NESTED,
         .dtype = DTYPE_COUNT,
-        .block_m = 32,
-        .block_n = 64,
         .pool = {.bytes = (size_t)1 << 20},
         .format = FORMAT_TABLE,
     };
@@ -291,6 +319,7 @@ enum status attend_settings_parse(int argc, char **argv, struct attend_settings 
     if (!*help) {
         STATUS_TRY(check_files(out));
         STATUS_TRY(check_window(out));
+        STATUS_TRY(set_block(out));
     }
 out:
     return status;

@@ -124,7 +124,7 @@ static void append_mask(char *name, const struct problem *problem, const struct 
     }
 }
 
-static void set_name(struct cell *cell, const struct settings *settings)
+void cell_list_name(const struct settings *settings, struct cell *cell)
 {
     const struct preset *preset = preset_at(settings->preset);
 
@@ -308,7 +308,7 @@ static enum status set_cell(const struct settings *settings, const size_t value[
     };
     enum status status = set_problem(settings, preset, value, &cell->problem);
     if (status == STATUS_OK) {
-        set_name(cell, settings);
+        cell_list_name(settings, cell);
     }
     return status;
 }
@@ -389,6 +389,7 @@ enum status cell_list_init(const struct settings *settings, struct cell_list *ou
     const struct problem *standard = &preset->problem;
     const size_t dtype = standard->dtype;
     const size_t parts = problem_parts(standard);
+    const bool given = settings->block.rows != 0;
     struct ranges tiles = {0};
 
     *out = (struct cell_list){0};
@@ -402,8 +403,10 @@ enum status cell_list_init(const struct settings *settings, struct cell_list *ou
         [AXIS_SEQ_Q] = axis_of(&settings->seq_q, &standard->seq_q),
         [AXIS_HEAD_DIM] = axis_of(&settings->head_dim, &standard->head_dim),
         [AXIS_HEAD_DIM_V] = axis_of(&settings->head_dim_v, &follow),
-        [AXIS_BLOCK_M] = axis_of(&settings->block_m, &standard->block_m),
-        [AXIS_BLOCK_N] = axis_of(&settings->block_n, &standard->block_n),
+        [AXIS_BLOCK_M] =
+            axis_of(&settings->block_m, given ? &settings->block.rows : &standard->block_m),
+        [AXIS_BLOCK_N] =
+            axis_of(&settings->block_n, given ? &settings->block.keys : &standard->block_n),
         [AXIS_PARTS] = axis_of(&settings->parts, &parts),
         [AXIS_DTYPE] = axis_of(&settings->dtypes, &dtype),
         [AXIS_TILES] = axis_of(settings->tiles.count > 0 ? &settings->tiles : &tiles, &follow),
@@ -417,6 +420,25 @@ out:
     if (status != STATUS_OK) {
         cell_list_fini(out);
     }
+    return status;
+}
+
+enum status cell_list_set_block(const struct settings *settings, struct cell *cell, size_t block_m,
+                                size_t block_n)
+{
+    enum status status = STATUS_OK;
+    struct problem *problem = &cell->problem;
+    const size_t tiles = size_div_up(problem->seq_kv, problem->block_n);
+
+    problem->block_m = block_m;
+    problem->block_n = block_n;
+    if (preset_at(settings->preset)->tiles != NULL && !size_mul(tiles, block_n, &problem->seq_kv)) {
+        return STATUS_FAIL(STATUS_RANGE, "--tiles", "%zu tiles of %zu keys are too many to count",
+                           tiles, block_n);
+    }
+    STATUS_TRY(check_problem(problem));
+    cell_list_name(settings, cell);
+out:
     return status;
 }
 

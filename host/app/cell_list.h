@@ -41,6 +41,14 @@ void cell_list_place(struct cell_list *list, enum kernel_style style, size_t pes
  * what was asked for. */
 void cell_list_local(struct cell_list *list, size_t local_bytes);
 
+/* Gives a cell another block, and the name that goes with it. Where the preset takes S from
+ * --tiles, S stays and seq_kv follows. STATUS_BAD_INPUT, STATUS_RANGE as above. */
+enum status cell_list_set_block(const struct settings *settings, struct cell *cell, size_t block_m,
+                                size_t block_n) STATUS_MUST_USE;
+
+/* Names a cell by what it is. */
+void cell_list_name(const struct settings *settings, struct cell *cell);
+
 /* The part of a name that the cells of one group share: without its policy. */
 void cell_list_group(const struct cell *cell, char group[CELL_NAME_BYTES]);
 

@@ -280,8 +280,8 @@ static json_t *settings_json(const struct context *context)
         context_size(sweep->pair_rounds));
 }
 
-/* Of the run so far. What the parts leave of the total is the device's start, planning, and arenas.
- */
+/* Of the run so far. What the parts leave of the total is the device's start, planning, a search
+ * for the tile, and arenas. */
 static json_t *seconds_json(const struct context_seconds *seconds)
 {
     if (seconds == NULL) {

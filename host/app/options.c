@@ -313,6 +313,29 @@ static enum status parse_window(const char *what, const char *text, struct optio
     return STATUS_OK;
 }
 
+static enum status parse_block(const char *what, const char *text, struct options_block *out)
+{
+    char rows_text[NAME_BYTES];
+    const size_t length = strcspn(text, "x");
+    size_t rows = 0;
+    size_t keys = 0;
+
+    if (strcmp(text, "auto") == 0) {
+        *out = (struct options_block){.automatic = true};
+        return STATUS_OK;
+    }
+    (void)snprintf(rows_text, sizeof rows_text, "%.*s", (int)size_min(length, NAME_BYTES), text);
+    if (text[length] != 'x' || !units_parse_size(rows_text, &rows) ||
+        !units_parse_size(text + length + 1, &keys) || rows == 0 || keys == 0) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, what,
+                           "'%s' is neither auto nor MxN, query rows by keys, each 1 or more, such "
+                           "as 32x64",
+                           text);
+    }
+    *out = (struct options_block){.rows = rows, .keys = keys};
+    return STATUS_OK;
+}
+
 static enum status parse_text(const char *what, const char *text, const char **out)
 {
     if (text[0] == '\0') {
@@ -354,6 +377,8 @@ static enum status parse_value(const struct option *option, const char *text, vo
         return parse_limit(what, text, field);
     case OPTION_WINDOW:
         return parse_window(what, text, field);
+    case OPTION_BLOCK:
+        return parse_block(what, text, field);
     case OPTION_WORD:
         return parse_word(option, what, text, field);
     case OPTION_WORDS:

@@ -24,6 +24,7 @@ enum option_type {
     OPTION_FACTOR,  /* double, not 0, at most the maximum in size */
     OPTION_LIMIT,   /* double, finite and > 0 */
     OPTION_WINDOW,  /* struct options_window: L,R, each >= -1 */
+    OPTION_BLOCK,   /* struct options_block: MxN, each >= 1, or "auto" */
     OPTION_WORD,    /* size_t: index into words */
     OPTION_WORDS,   /* struct ranges of such indices */
     OPTION_TEXT,    /* const char *, not empty: the argument itself */
@@ -39,6 +40,12 @@ struct options_window {
     int64_t left;  /* keys before the diagonal; -1 = all */
     int64_t right; /* keys after it; -1 = all */
     bool given;    /* the option was there */
+};
+
+struct options_block {
+    bool automatic; /* what was tuned */
+    size_t rows;    /* 0 = not given, or automatic */
+    size_t keys;    /* likewise */
 };
 
 enum { OPTIONS_MAX_TEXTS = 16 };

@@ -1,5 +1,6 @@
 /* scratchscope plan: a sweep's rows from the recorded program, with no device. */
 #include "host/app/app.h"
+#include "host/app/block.h"
 #include "host/app/flags.h"
 #include "host/app/output.h"
 
@@ -33,6 +34,7 @@ static enum status run(struct plan *plan, const char *program)
         .results = &plan->results, .context = &context, .utf8 = app_utf8()};
 
     STATUS_TRY(cell_list_init(&plan->settings, &plan->list));
+    STATUS_TRY(block_resolve(&plan->settings, NULL, &plan->list));
     STATUS_TRY(cell_list_choose(&plan->list));
     STATUS_TRY(outputs_open(&plan->settings, &plan->outputs));
     STATUS_TRY(results_init(&plan->results, &plan->list, true));

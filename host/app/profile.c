@@ -2,6 +2,7 @@
 #include "host/app/profile.h"
 
 #include "host/app/app.h"
+#include "host/app/block.h"
 #include "host/app/cell_list.h"
 #include "host/app/interrupt.h"
 #include "host/app/output.h"
@@ -61,6 +62,7 @@ static enum status open_place(struct job *job)
 
     STATUS_TRY(place_open(&request, &job->place));
     cell_list_place(&job->list, job->place.style, job->place.pes);
+    STATUS_TRY(block_resolve(&job->settings, &job->place, &job->list));
     machine_read("", &job->machine);
 out:
     return status;

@@ -10,15 +10,18 @@
 #define FOR_DEVICES (1U << COMMAND_DEVICES)
 #define FOR_ROOFLINE (1U << COMMAND_ROOFLINE)
 #define FOR_PROFILE (1U << COMMAND_PROFILE)
-#define FOR_CELLS (FOR_SWEEP | FOR_PLAN | FOR_PROFILE)
+#define FOR_TUNE (1U << COMMAND_TUNE)
+#define FOR_ROWS (FOR_SWEEP | FOR_PLAN)
+#define FOR_CELLS (FOR_ROWS | FOR_PROFILE)
+#define FOR_PROBLEM (FOR_CELLS | FOR_TUNE)
 
 /* Of --help: where the summaries of presets begin, after two spaces. */
 enum { PRESET_COLUMN = 22 };
 
 #define AT(member) offsetof(struct settings, member)
 
-static const char *const command_names[COMMAND_COUNT] = {"sweep",  "plan",     "devices",
-                                                         "attend", "roofline", "profile"};
+static const char *const command_names[COMMAND_COUNT] = {"sweep",    "plan",    "devices", "attend",
+                                                         "roofline", "profile", "tune"};
 
 static const char section_problem[] =
     "Problem (a LIST is 1,2,4:64:x2 or 1:9:+2, 1:9 goes by 1; lists cross):";
@@ -32,7 +35,7 @@ static const char section_results[] = "Results:";
 static const struct option options[] = {
     {.name = "preset",
      .type = OPTION_WORD,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(preset),
      .words = PRESET_WORDS,
      .section = section_problem,
@@ -41,7 +44,7 @@ static const struct option options[] = {
      .help = "a problem of the list below; the other options change it"},
     {.name = "tiles",
      .type = OPTION_COUNTS,
-     .commands = FOR_SWEEP | FOR_PLAN,
+     .commands = FOR_ROWS,
      .offset = AT(tiles),
      .minimum = 1,
      .section = section_problem,
@@ -50,9 +53,20 @@ static const struct option options[] = {
      .help = "tile counts S; seq_kv = S x block_n. With cap16 and chip48 alone: the others fix "
              "seq_kv. The S "
              "that a row shows is what its longest item walks: fewer under a mask or in parts"},
+    {.name = "tiles",
+     .type = OPTION_COUNTS,
+     .commands = FOR_TUNE,
+     .offset = AT(tiles),
+     .minimum = 1,
+     .section = section_problem,
+     .argument = "S",
+     .standard = "cap16: 16",
+     .help =
+         "keys, in tiles of the preset's: seq_kv = S x 64 for cap16, whatever tile is tried. The "
+         "other presets fix seq_kv"},
     {.name = "policy",
      .type = OPTION_WORDS,
-     .commands = FOR_SWEEP | FOR_PLAN,
+     .commands = FOR_ROWS | FOR_TUNE,
      .offset = AT(policies),
      .words = "unscoped|scoped|nested",
      .section = section_problem,
@@ -79,7 +93,7 @@ static const struct option options[] = {
      .help = "which scopes count: none, the tile's, all"},
     {.name = "dtype",
      .type = OPTION_WORDS,
-     .commands = FOR_SWEEP | FOR_PROFILE,
+     .commands = FOR_SWEEP | FOR_PROFILE | FOR_TUNE,
      .offset = AT(dtypes),
      .words = "f32|f16|bf16|f8|i8",
      .section = section_problem,
@@ -95,6 +109,17 @@ static const struct option options[] = {
      .argument = "NAME,...",
      .standard = "f16",
      .help = "storage of q, k, v and p: f16, f32, bf16, f8, i8"},
+    {.name = "block",
+     .type = OPTION_BLOCK,
+     .commands = FOR_CELLS,
+     .offset = AT(block),
+     .section = section_problem,
+     .argument = "auto|MxN",
+     .standard = "the preset's; cap16: 32x64",
+     .help = "--block-m and --block-n at once. auto: the fastest tile that `scratchscope tune` has "
+             "found for the problem, pool and device, under the most recycling policy asked for; "
+             "sweep and profile first look for one themselves, for a minute at most. With cap16, S "
+             "counts tiles of it"},
     {.name = "block-m",
      .type = OPTION_COUNTS,
      .commands = FOR_CELLS,
@@ -115,7 +140,7 @@ static const struct option options[] = {
      .help = "keys and values of a tile"},
     {.name = "head-dim",
      .type = OPTION_COUNTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(head_dim),
      .minimum = 1,
      .section = section_problem,
@@ -124,7 +149,7 @@ static const struct option options[] = {
      .help = "columns of q and k"},
     {.name = "head-dim-v",
      .type = OPTION_COUNTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(head_dim_v),
      .minimum = 1,
      .section = section_problem,
@@ -133,7 +158,7 @@ static const struct option options[] = {
      .help = "columns of v and of the result"},
     {.name = "seq-q",
      .type = OPTION_COUNTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(seq_q),
      .minimum = 1,
      .section = section_problem,
@@ -142,7 +167,7 @@ static const struct option options[] = {
      .help = "queries of a head"},
     {.name = "q-heads",
      .type = OPTION_COUNTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(q_heads),
      .minimum = 1,
      .section = section_problem,
@@ -151,7 +176,7 @@ static const struct option options[] = {
      .help = "query heads"},
     {.name = "kv-heads",
      .type = OPTION_COUNTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(kv_heads),
      .minimum = 1,
      .section = section_problem,
@@ -160,7 +185,7 @@ static const struct option options[] = {
      .help = "key and value heads; must divide the query heads"},
     {.name = "batch",
      .type = OPTION_COUNTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(batch),
      .minimum = 1,
      .section = section_problem,
@@ -169,7 +194,7 @@ static const struct option options[] = {
      .help = "sequences"},
     {.name = "parts",
      .type = OPTION_COUNTS,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(parts),
      .minimum = 1,
      .maximum = PROBLEM_MAX_PARTS,
@@ -180,13 +205,13 @@ static const struct option options[] = {
              "keys; a merge joins their states"},
     {.name = "causal",
      .type = OPTION_FLAG,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(causal),
      .section = section_mask,
      .help = "hide keys after the query's own, aligned at the bottom right"},
     {.name = "window",
      .type = OPTION_WINDOW,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(window),
      .section = section_mask,
      .argument = "LEFT,RIGHT",
@@ -194,7 +219,7 @@ static const struct option options[] = {
      .help = "keys visible before and after the query's own; -1 = all"},
     {.name = "softcap",
      .type = OPTION_LIMIT,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(softcap),
      .section = section_mask,
      .argument = "X",
@@ -202,25 +227,25 @@ static const struct option options[] = {
      .help = "bound of the scores: X tanh(score / X)"},
     {.name = "alibi",
      .type = OPTION_FLAG,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(alibi),
      .section = section_mask,
      .help = "linear bias by distance, a slope a head"},
     {.name = "sinks",
      .type = OPTION_FLAG,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(sinks),
      .section = section_mask,
      .help = "a random logit a head that takes part in the softmax without a value"},
     {.name = "mask",
      .type = OPTION_FLAG,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(mask),
      .section = section_mask,
      .help = "a random mask [seq_q, seq_kv] added to the scores, the same for all heads"},
     {.name = "scale",
      .type = OPTION_FACTOR,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(scale),
      .maximum = 1000000,
      .because = "scores are f32, and overflow beyond",
@@ -230,7 +255,7 @@ static const struct option options[] = {
      .help = "factor of the scores, not 0, at most 1e6 in size"},
     {.name = "pool",
      .type = OPTION_POOL,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(pool),
      .minimum = ARENA_DEFAULT_ALIGNMENT,
      .section = section_memory,
@@ -260,7 +285,7 @@ static const struct option options[] = {
              "the pool is what --pool says"},
     {.name = "pes",
      .type = OPTION_COUNT,
-     .commands = FOR_SWEEP | FOR_PROFILE,
+     .commands = FOR_SWEEP | FOR_PROFILE | FOR_TUNE,
      .offset = AT(pes),
      .words = "auto",
      .minimum = 1,
@@ -291,7 +316,7 @@ static const struct option options[] = {
      .help = "processing elements that take part; auto: as many as a sweep takes"},
     {.name = "device",
      .type = OPTION_TEXT,
-     .commands = FOR_SWEEP | FOR_ROOFLINE | FOR_PROFILE,
+     .commands = FOR_SWEEP | FOR_ROOFLINE | FOR_PROFILE | FOR_TUNE,
      .offset = AT(device),
      .section = section_device,
      .argument = "INDEX|cpu|gpu|NAME",
@@ -299,7 +324,7 @@ static const struct option options[] = {
      .help = "index, type or part of the name; `scratchscope devices` lists them"},
     {.name = "kernel",
      .type = OPTION_WORD,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(kernel),
      .words = "auto|simd|simt",
      .section = section_device,
@@ -308,7 +333,7 @@ static const struct option options[] = {
      .help = "simd: one work-item a PE, for CPUs; simt: cooperating work-items, for GPUs"},
     {.name = "bind",
      .type = OPTION_WORD,
-     .commands = FOR_SWEEP | FOR_ROOFLINE | FOR_PROFILE,
+     .commands = FOR_SWEEP | FOR_ROOFLINE | FOR_PROFILE | FOR_TUNE,
      .offset = AT(bind),
      .words = "auto|none",
      .section = section_device,
@@ -323,6 +348,15 @@ static const struct option options[] = {
      .section = section_timing,
      .help = "check once more with every freed range filled with 0xFF bytes: the result must stay "
              "the same bit for bit"},
+    {.name = "time-limit",
+     .type = OPTION_SECONDS,
+     .commands = FOR_TUNE,
+     .offset = AT(time_limit_s),
+     .maximum = SETTINGS_MAX_TUNE_S,
+     .section = section_timing,
+     .argument = "SECONDS",
+     .standard = "60",
+     .help = "when to end, about; tiles that have not been timed by then are left"},
     {.name = "repetitions",
      .type = OPTION_COUNT,
      .commands = FOR_SWEEP,
@@ -371,7 +405,7 @@ static const struct option options[] = {
              "and no ratios"},
     {.name = "seed",
      .type = OPTION_COUNT,
-     .commands = FOR_SWEEP | FOR_PROFILE,
+     .commands = FOR_SWEEP | FOR_PROFILE | FOR_TUNE,
      .offset = AT(seed),
      .maximum = (size_t)INT64_MAX,
      .because = "results are JSON, whose whole numbers end there",
@@ -381,7 +415,7 @@ static const struct option options[] = {
      .help = "of the random inputs and of the intervals of ratios"},
     {.name = "format",
      .type = OPTION_WORD,
-     .commands = FOR_CELLS,
+     .commands = FOR_PROBLEM,
      .offset = AT(format),
      .words = FORMAT_WORDS,
      .section = section_results,
@@ -408,7 +442,7 @@ static const struct option options[] = {
          "stdout. A file that is there is replaced at the first row, unless it is resumed"},
     {.name = "output",
      .type = OPTION_TEXTS,
-     .commands = FOR_PLAN | FOR_PROFILE,
+     .commands = FOR_PLAN | FOR_PROFILE | FOR_TUNE,
      .offset = AT(outputs),
      .section = section_results,
      .argument = "FILE",
@@ -455,10 +489,10 @@ static void print_presets(FILE *file)
 void settings_help(enum command command, FILE *file)
 {
     options_help(&table, command, file);
-    if ((FOR_CELLS >> command & 1U) != 0) {
+    if ((FOR_PROBLEM >> command & 1U) != 0) {
         print_presets(file);
     }
-    if (((FOR_SWEEP | FOR_PLAN) >> command & 1U) != 0) {
+    if ((FOR_ROWS >> command & 1U) != 0) {
         (void)fprintf(file,
                       "\nOf an option given twice the last value counts; a run has at most %d "
                       "rows.\n",
@@ -471,6 +505,7 @@ static struct settings settings_default(void)
     return (struct settings){
         .window = {.left = -1, .right = -1},
         .pairs = SETTINGS_PAIRS,
+        .time_limit_s = SETTINGS_TUNE_S,
         .seed = 1,
         .arena = SETTINGS_ARENA_PRESET,
         .format = FORMAT_COUNT,
@@ -545,6 +580,41 @@ static enum status check_window(const struct settings *settings)
     return status;
 }
 
+static enum status check_block(const struct settings *settings)
+{
+    const bool given = settings->block.automatic || settings->block.rows != 0;
+
+    if (given && (settings->block_m.count > 0 || settings->block_n.count > 0)) {
+        return STATUS_FAIL(STATUS_BAD_INPUT, "--block", "it sets what %s sets: give one of them",
+                           settings->block_m.count > 0 ? "--block-m" : "--block-n");
+    }
+    return STATUS_OK;
+}
+
+/* One search is for one problem. */
+static enum status check_single(const struct settings *settings)
+{
+    const struct {
+        const char *name;
+        const struct ranges *list;
+    } lists[] = {
+        {"--tiles", &settings->tiles},       {"--dtype", &settings->dtypes},
+        {"--head-dim", &settings->head_dim}, {"--head-dim-v", &settings->head_dim_v},
+        {"--seq-q", &settings->seq_q},       {"--q-heads", &settings->q_heads},
+        {"--kv-heads", &settings->kv_heads}, {"--batch", &settings->batch},
+        {"--parts", &settings->parts},
+    };
+
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (lists[i].list->count > 1) {
+            return STATUS_FAIL(STATUS_BAD_INPUT, lists[i].name,
+                               "tune takes one problem, so one value, not %zu",
+                               lists[i].list->count);
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status check(enum command command, const struct settings *settings)
 {
     enum status status = STATUS_OK;
@@ -557,9 +627,13 @@ static enum status check(enum command command, const struct settings *settings)
         status_hint("change S by --block-n, or take --preset cap16 with the shape's options");
         goto out;
     }
-    if (command == COMMAND_SWEEP || command == COMMAND_PROFILE) {
+    if (command == COMMAND_SWEEP || command == COMMAND_PROFILE || command == COMMAND_TUNE) {
         STATUS_TRY(check_dtypes(&settings->dtypes));
     }
+    if (command == COMMAND_TUNE) {
+        STATUS_TRY(check_single(settings));
+    }
+    STATUS_TRY(check_block(settings));
     STATUS_TRY(check_window(settings));
     STATUS_TRY(check_resume(settings));
 out:

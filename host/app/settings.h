@@ -13,9 +13,10 @@ enum command {
     COMMAND_ATTEND,
     COMMAND_ROOFLINE,
     COMMAND_PROFILE,
+    COMMAND_TUNE,
 };
 
-enum { COMMAND_COUNT = 6 };
+enum { COMMAND_COUNT = 7 };
 
 const char *command_name(enum command command);
 
@@ -24,6 +25,12 @@ enum { SETTINGS_MAX_MIN_TIME_S = 3600 };
 
 /* Blocks of rounds of pairs, unless told otherwise. */
 enum { SETTINGS_PAIRS = 5 };
+
+/* The time that a search for a tile takes where nothing else is said, and at most. */
+enum { SETTINGS_TUNE_S = 60, SETTINGS_MAX_TUNE_S = 86400 };
+
+/* S of a search where the preset takes it from --tiles. */
+enum { SETTINGS_TUNE_TILES = 16 };
 
 /* `kernel` of settings. */
 enum { SETTINGS_KERNEL_AUTO, SETTINGS_KERNEL_SIMD, SETTINGS_KERNEL_SIMT };
@@ -42,6 +49,7 @@ struct settings {
     struct ranges dtypes;         /* enum dtype */
     struct ranges block_m;        /* */
     struct ranges block_n;        /* */
+    struct options_block block;   /* both at once; all 0 = not given */
     struct ranges head_dim;       /* */
     struct ranges head_dim_v;     /* empty = as preset_head_dim_v says */
     struct ranges seq_q;          /* */
@@ -68,6 +76,7 @@ struct settings {
     double min_time_s;            /* 0 = not given */
     size_t rounds;                /* of a profile's blocks; 0 = not given */
     size_t pairs;                 /* blocks of rounds of pairs */
+    double time_limit_s;          /* of tune */
     size_t seed;                  /* */
     size_t format;                /* enum format; FORMAT_COUNT = not given */
     struct options_texts outputs; /* borrowed from argv */
@@ -76,8 +85,8 @@ struct settings {
 };
 
 /* Parses argv[1..argc) and checks what one option alone cannot: presets that fix S, types without
- * a kernel, a mask that contradicts itself, --resume without a file. STATUS_BAD_INPUT with reason
- * and hint. End it with settings_fini in any case. */
+ * a kernel, a mask that contradicts itself, --resume without a file, a block given twice, lists of
+ * a search. STATUS_BAD_INPUT with reason and hint. End it with settings_fini in any case. */
 enum status settings_parse(enum command command, int argc, char **argv, struct settings *out,
                            bool *help) STATUS_MUST_USE;
 void settings_fini(struct settings *settings);

@@ -1,5 +1,6 @@
 /* scratchscope sweep: from the command line to rows in files and on stdout. */
 #include "host/app/app.h"
+#include "host/app/block.h"
 #include "host/app/flags.h"
 #include "host/app/interrupt.h"
 #include "host/app/output.h"
@@ -74,13 +75,14 @@ static enum status prepare(struct job *job)
 
     STATUS_TRY(prepare_options(job));
     STATUS_TRY(cell_list_init(&job->settings, &job->list));
-    STATUS_TRY(cell_list_choose(&job->list));
+    if (!job->settings.block.automatic) { /* else the names are not known yet */
+        STATUS_TRY(cell_list_choose(&job->list));
+    }
     STATUS_TRY(outputs_open(&job->settings, &job->outputs));
     if (job->settings.resume && outputs_json_path(&job->outputs) == NULL) {
         return STATUS_FAIL(STATUS_BAD_INPUT, "--resume",
                            "no --output is a regular JSON file to go on with");
     }
-    STATUS_TRY(results_init(&job->results, &job->list, false));
 out:
     return status;
 }
@@ -102,6 +104,11 @@ static enum status open_place(struct job *job)
     STATUS_TRY(place_open(&request, &job->place));
     cell_list_place(&job->list, job->place.style, job->place.pes);
     cell_list_local(&job->list, job->place.device->info.local_bytes);
+    STATUS_TRY(block_resolve(&job->settings, &job->place, &job->list));
+    if (job->settings.block.automatic) {
+        STATUS_TRY(cell_list_choose(&job->list));
+    }
+    STATUS_TRY(results_init(&job->results, &job->list, false));
 out:
     return status;
 }

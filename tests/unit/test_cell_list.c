@@ -111,6 +111,37 @@ static void name_of_a_window_keeps_the_asked_tiles(void **state)
     cell_list_fini(&list);
 }
 
+static void name_of_a_block_is_that_of_its_sides(void **state)
+{
+    (void)state;
+    expect_name("--tiles 2 --policy nested --block 4x8", 0,
+                "attention/cap16/nested/f16/S:2/block_m:4/block_n:8");
+}
+
+/* S counts tiles of the new block where it comes from --tiles; elsewhere the keys stay. */
+static void set_block_keeps_s_or_the_keys(void **state)
+{
+    struct settings settings;
+    struct cell_list list;
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_SWEEP, "--tiles 5 --policy nested", &settings), STATUS_OK);
+    assert_int_equal(cell_list_init(&settings, &list), STATUS_OK);
+    assert_int_equal(cell_list_set_block(&settings, &list.cells[0], 16, 96), STATUS_OK);
+    assert_int_equal(list.cells[0].problem.seq_kv, 480);
+    assert_string_equal(list.cells[0].name, "attention/cap16/nested/f16/S:5/block_m:16/block_n:96");
+    cell_list_fini(&list);
+    settings_fini(&settings);
+    assert_int_equal(app_parse(COMMAND_SWEEP, "--preset vit-b16 --policy nested", &settings),
+                     STATUS_OK);
+    assert_int_equal(cell_list_init(&settings, &list), STATUS_OK);
+    assert_int_equal(cell_list_set_block(&settings, &list.cells[0], 64, 100), STATUS_OK);
+    assert_int_equal(list.cells[0].problem.seq_kv, 197);
+    assert_string_equal(list.cells[0].name, "attention/vit-b16/nested/f16/S:2/block_n:100");
+    cell_list_fini(&list);
+    settings_fini(&settings);
+}
+
 static void crossed_lists_share_no_name(void **state)
 {
     struct cell_list list;
@@ -356,6 +387,8 @@ int main(void)
         cmocka_unit_test(name_of_following_settings_says_the_leading_one_alone),
         cmocka_unit_test(name_of_a_growing_pool_says_so),
         cmocka_unit_test(name_of_a_window_keeps_the_asked_tiles),
+        cmocka_unit_test(name_of_a_block_is_that_of_its_sides),
+        cmocka_unit_test(set_block_keeps_s_or_the_keys),
         cmocka_unit_test(crossed_lists_share_no_name),
         cmocka_unit_test(crossed_lists_keep_groups_together),
         cmocka_unit_test(group_name_is_the_name_without_its_policy),

@@ -93,6 +93,61 @@ static void parse_words_for_automatic_values(void **state)
     settings_fini(&settings);
 }
 
+static void parse_block_sets_both_or_leaves_them_to_tune(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_SWEEP, "--block 48x96", &settings), STATUS_OK);
+    assert_false(settings.block.automatic);
+    assert_int_equal(settings.block.rows, 48);
+    assert_int_equal(settings.block.keys, 96);
+    settings_fini(&settings);
+    assert_int_equal(app_parse(COMMAND_PLAN, "--block 1x1 --block auto", &settings), STATUS_OK);
+    assert_true(settings.block.automatic);
+    assert_int_equal(settings.block.rows, 0);
+    settings_fini(&settings);
+    assert_int_equal(app_parse(COMMAND_PROFILE, "--block 8x16", &settings), STATUS_OK);
+    assert_int_equal(settings.block.rows, 8);
+    settings_fini(&settings);
+}
+
+static void parse_bad_block_refused(void **state)
+{
+    static const char *const lines[] = {"--block 32",    "--block x",
+                                        "--block 32x",   "--block x64",
+                                        "--block 0x64",  "--block 32x0",
+                                        "--block=32 x",  "--block 32x64x1",
+                                        "--block -1x4",  "--block AUTO",
+                                        "--block 1x+4",  "--block 1,2x3",
+                                        "--block 9e9x4", "--block 99999999999999999999999x1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        refuse(COMMAND_SWEEP, lines[i], "--block", "is neither auto nor MxN");
+    }
+    refuse(COMMAND_SWEEP, "--block=", "--block", "is neither auto nor MxN");
+    refuse(COMMAND_SWEEP, "--block 2x4 --block-m 2", "--block", "--block-m sets");
+    refuse(COMMAND_PLAN, "--block-n 2 --block auto", "--block", "--block-n sets");
+    refuse(COMMAND_TUNE, "--block auto", "--block", "tune does not take it");
+}
+
+static void parse_tune_takes_one_problem(void **state)
+{
+    struct settings settings;
+
+    (void)state;
+    assert_int_equal(
+        app_parse(COMMAND_TUNE, "--head-dim 64 --policy scoped,nested --bind none", &settings),
+        STATUS_OK);
+    assert_true(settings.time_limit_s == SETTINGS_TUNE_S);
+    settings_fini(&settings);
+    refuse(COMMAND_TUNE, "--seq-q 1,2", "--seq-q", "one problem, so one value, not 2");
+    refuse(COMMAND_TUNE, "--parts 1:4", "--parts", "one problem, so one value, not 4");
+    refuse(COMMAND_TUNE, "--block-m 4", "--block-m", "tune does not take it");
+    refuse(COMMAND_TUNE, "--dtype i8", "--dtype", "no kernel stores i8");
+}
+
 static void parse_option_twice_last_one_counts(void **state)
 {
     struct settings settings;
@@ -140,7 +195,7 @@ static void parse_unknown_option_names_the_nearest(void **state)
     refuse(COMMAND_SWEEP, "--tilez 1", "--tilez", "--tiles");
     refuse(COMMAND_SWEEP, "--polcy nested", "--polcy", "--policy");
     refuse(COMMAND_SWEEP, "--min_time 1", "--min_time", "--min-time");
-    refuse(COMMAND_PLAN, "--blockm 1", "--blockm", "--block-m");
+    refuse(COMMAND_PLAN, "--blok-m 1", "--blok-m", "--block-m");
 }
 
 static void parse_abbreviation_refused(void **state)
@@ -167,7 +222,7 @@ static void parse_options_of_other_commands_refused(void **state)
 
 static void parse_options_of_later_versions_unknown(void **state)
 {
-    static const char *const lines[] = {"--block", "--verify", "--roofline"};
+    static const char *const lines[] = {"--verify", "--roofline"};
 
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -451,6 +506,9 @@ int main(void)
         cmocka_unit_test(parse_both_spellings_of_a_value),
         cmocka_unit_test(parse_every_type),
         cmocka_unit_test(parse_words_for_automatic_values),
+        cmocka_unit_test(parse_block_sets_both_or_leaves_them_to_tune),
+        cmocka_unit_test(parse_bad_block_refused),
+        cmocka_unit_test(parse_tune_takes_one_problem),
         cmocka_unit_test(parse_option_twice_last_one_counts),
         cmocka_unit_test(parse_dtype_names_are_those_of_dtype),
         cmocka_unit_test(parse_policy_names_are_those_of_policy),

@@ -52,6 +52,7 @@ foreach(name tile_program inputs reference) # tests/unit/fail_alloc.h
 endforeach()
 
 # host/app, without a device.
-foreach(name ranges options machine cell_list rows arena_rows fractions table trust resume output npy)
+foreach(name ranges options machine cell_list rows arena_rows fractions table trust resume output npy
+             tune_store)
     scratchscope_test(unit.${name} unit unit/test_${name}.c app)
 endforeach()
