@@ -9,8 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When the looks end, a share of the time limit. */
-#define LOOKS_UNTIL 0.6
+/* The looks end when no more time is left than the other steps take, within these shares of the
+ * limit. */
+#define LOOKS_LEAST 0.4
+#define LOOKS_MOST 0.85
+
+/* For the guess of that: what the reference and a check's transfers take, s, for each policy. */
+#define GUESSED_VERDICT_S 0.5
 
 /* A look: its length, the length of one of its samples, s, and how many there are at most. */
 #define LOOK_S 0.015
@@ -261,6 +266,26 @@ out:
     return status;
 }
 
+/* When the looks are to end, s. The verdict launches the whole problem twice. */
+static double looks_end_s(const struct tune_search *search)
+{
+    const struct tune_space *space = &search->result->space;
+    const double limit_s = search->request->limit_s;
+    double rest_s = 0.0;
+    struct cell cell;
+
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        const size_t best = tune_space_best(space, (enum policy)policy);
+        if (best < space->count) {
+            const struct problem *problem = problem_of(search, best, &cell);
+            const double launch_s = problem_flops(problem, problem_item_count(problem)) /
+                                    space->tiles[best].gflops * 1e-9;
+            rest_s += 2.0 * launch_s + GUESSED_VERDICT_S + tune_rounds_s(search, launch_s);
+        }
+    }
+    return fmin(fmax(limit_s - rest_s, LOOKS_LEAST * limit_s), LOOKS_MOST * limit_s);
+}
+
 enum status tune_looks(struct tune_search *search)
 {
     enum status status = STATUS_OK;
@@ -278,7 +303,7 @@ enum status tune_looks(struct tune_search *search)
             continue;
         }
         idle = 0;
-        if (turn > 0 && tune_elapsed_s(search) > LOOKS_UNTIL * search->request->limit_s) {
+        if (turn > 0 && tune_elapsed_s(search) > looks_end_s(search)) {
             return STATUS_OK;
         }
         STATUS_TRY(look(search, tile, tune_tile_policy(&space->tiles[tile])));

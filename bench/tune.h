@@ -5,7 +5,7 @@
  *
  * 1. Looks: one tile after another, the promising ones first, on a part of the problem that is the
  *    same share of its work for all; a slow tile is left after a launch. They end
- *    with 0.6 of the time limit.
+ *    when the other steps need the time that is left.
  * 2. Rounds: the best of each policy on more of the problem, interleaved, the slower half dropped
  *    every other round; a tile's speed is the median of its ratios to the first one's.
  * 3. Verdict: the winner of each policy runs the whole problem, painted, against the reference. A

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* When the rounds end, a share of the time limit; how long a launch and a sample of theirs are. */
-#define ROUNDS_UNTIL 0.8
+#define ROUNDS_UNTIL 0.9
 #define ROUND_LAUNCH_S 0.15
 #define ROUND_SAMPLE_S 0.005
 
@@ -30,6 +30,16 @@ enum { MEMORY_SHARE = 4 };
 
 /* The guard leaves room for this many shifts, as in a sweep's pairs. */
 enum { SHIFTS = PE_ARENAS_GUARD_BYTES / PE_ARENAS_LINE_BYTES - 1, SHIFT_STEP = 13 };
+
+double tune_rounds_s(const struct tune_search *search, double launch_s)
+{
+    const double round_s = fmax(fmin(launch_s, ROUND_LAUNCH_S), ROUND_SAMPLE_S);
+    const double pair_s = fmin(fmax(launch_s, PAIR_LEAST_S), PAIR_MOST_S);
+    const double pairs_s = pair_s * TUNE_PAIR_BLOCKS * (TUNE_PAIR_ROUNDS + 1);
+
+    return ENTRANTS_OF_POLICY * MAX_ROUNDS * round_s +
+           fmin(pairs_s, PAIRS_SHARE / POLICY_COUNT * search->request->limit_s);
+}
 
 /* Rounds ------------------------------------------------------------------------------------ */
 

@@ -56,6 +56,9 @@ enum status tune_sample(struct tune_search *search, const struct tune_entrant *e
 enum status tune_calibrate(struct tune_search *search, struct tune_entrant *entrant,
                            double least_s) STATUS_MUST_USE;
 
+/* What rounds and pairs take at most for one policy, guessed from a launch over all items. */
+double tune_rounds_s(const struct tune_search *search, double launch_s);
+
 /* The steps (tune.h). */
 enum status tune_looks(struct tune_search *search) STATUS_MUST_USE;
 enum status tune_rounds(struct tune_search *search) STATUS_MUST_USE;
