@@ -2,6 +2,7 @@
  * for unscoped allocation, and a summary (summary.c). */
 #include "host/app/grid.h"
 #include "host/app/summary.h"
+#include "host/app/title.h"
 #include "host/app/writers.h"
 
 #include "host/base/text.h"
@@ -300,62 +301,13 @@ static size_t config_end(const struct cell_list *list, size_t first)
     return end;
 }
 
-/* ", NAME COUNT"; the name brings what stands before it. */
-static void write_count(const char *name, size_t count, FILE *file)
-{
-    char text[UNITS_TEXT_BYTES];
-
-    (void)fprintf(file, "%s%s", name, units_format_count(count, text));
-}
-
-static void write_shape(const struct cell *cell, bool markdown, FILE *file)
-{
-    const struct problem *problem = &cell->problem;
-
-    (void)fprintf(file, "%s%s: %s", markdown ? "### " : "", cell->preset,
-                  dtype_name(problem->dtype));
-    write_count(", block ", problem->block_m, file);
-    write_count(" x ", problem->block_n, file);
-    write_count(", head_dim ", problem->head_dim, file);
-    if (problem->head_dim_v != problem->head_dim) {
-        write_count(" / ", problem->head_dim_v, file);
-    }
-    write_count(", heads ", problem->q_heads, file);
-    if (problem->kv_heads != problem->q_heads) {
-        write_count(" / ", problem->kv_heads, file);
-    }
-    write_count(", seq_q ", problem->seq_q, file);
-    if (problem->batch != 1) {
-        write_count(", batch ", problem->batch, file);
-    }
-}
-
-static void write_mask(const struct problem *problem, FILE *file)
-{
-    if (problem->causal) {
-        (void)fprintf(file, ", causal");
-    }
-    if (problem->window_left >= 0 || problem->window_right >= 0) {
-        (void)fprintf(file, ", window %lld,%lld", (long long)problem->window_left,
-                      (long long)problem->window_right);
-    }
-    if (problem->softcap != 0.0) {
-        (void)fprintf(file, ", softcap %g", problem->softcap);
-    }
-    (void)fprintf(file, "%s%s%s", problem->alibi ? ", ALiBi" : "", problem->sinks ? ", sinks" : "",
-                  problem->mask ? ", mask" : "");
-    if (problem->scale != 0.0) {
-        (void)fprintf(file, ", scale %g", problem->scale);
-    }
-}
-
 static void write_split(const struct cell *cell, const struct row *row, FILE *file)
 {
     char bytes[UNITS_TEXT_BYTES];
     size_t parts = problem_parts(&cell->problem);
 
     if (parts > 1) {
-        write_count(", parts ", parts, file);
+        title_count(", parts ", parts, file);
         (void)fprintf(file, " (their states take %s beside the arenas)",
                       units_format_bytes(row_count(row, FIELD_PARTS_BYTES), bytes));
     }
@@ -365,14 +317,15 @@ static void write_title(const struct cell *cell, const struct row *row, bool mar
 {
     char pool[UNITS_TEXT_BYTES];
 
-    write_shape(cell, markdown, file);
-    write_mask(&cell->problem, file);
+    (void)fputs(markdown ? "### " : "", file);
+    title_shape(cell, true, file);
+    title_mask(&cell->problem, file);
     write_split(cell, row, file);
     (void)fprintf(file, ", pool %s",
                   cell->pool_grow ? "as needed" : units_format_bytes(cell->pool_bytes, pool));
     if (row_has(row, FIELD_PES)) {
         size_t pes = row_count(row, FIELD_PES);
-        write_count(" x ", pes, file);
+        title_count(" x ", pes, file);
         (void)fprintf(file, " PE%s", pes == 1 ? "" : "s");
     }
     if (cell->arena == PE_ARENAS_LOCAL) {

@@ -3,6 +3,7 @@
 
 #include "host/app/cell_list.h"
 #include "host/app/grid.h"
+#include "host/app/title.h"
 #include "host/app/writers.h"
 #include "host/base/text.h"
 #include "host/base/units.h"
@@ -339,25 +340,16 @@ static void write_answer(const struct tune_report *report, FILE *file)
 static void write_head(const struct tune_report *report, FILE *file)
 {
     const struct cell *cell = report->cell;
-    const struct problem *p = &cell->problem;
-    char text[UNITS_TEXT_BYTES];
+    char pool[UNITS_TEXT_BYTES];
 
-    (void)fprintf(file, "%s: %s, head_dim %zu", cell->preset, dtype_name(p->dtype), p->head_dim);
-    if (p->head_dim_v != p->head_dim) {
-        (void)fprintf(file, " / %zu", p->head_dim_v);
+    title_shape(cell, false, file);
+    title_count(", seq_kv ", cell->problem.seq_kv, file);
+    title_mask(&cell->problem, file);
+    if (problem_parts(&cell->problem) > 1) {
+        title_count(", parts ", problem_parts(&cell->problem), file);
     }
-    (void)fprintf(file, ", heads %zu", p->q_heads);
-    if (p->kv_heads != p->q_heads) {
-        (void)fprintf(file, " / %zu", p->kv_heads);
-    }
-    (void)fprintf(file, ", seq_q %s", units_format_count(p->seq_q, text));
-    (void)fprintf(file, ", seq_kv %s", units_format_count(p->seq_kv, text));
-    if (problem_parts(p) > 1) {
-        (void)fprintf(file, ", %zu parts", problem_parts(p));
-    }
-    (void)fprintf(file, "%s, pool %s x %zu PE%s, %s kernel\n", p->causal ? ", causal" : "",
-                  pool_text(report, text), cell->pes, cell->pes == 1 ? "" : "s",
-                  kernel_style_name(cell->style));
+    (void)fprintf(file, ", pool %s x %zu PE%s, %s kernel\n", pool_text(report, pool), cell->pes,
+                  cell->pes == 1 ? "" : "s", kernel_style_name(cell->style));
 }
 
 static void write_counts(const struct tune_report *report, FILE *file)
