@@ -239,6 +239,17 @@ static void front_is_what_nothing_smaller_outruns(void **state)
     }
 }
 
+static void of_equal_bytes_the_faster_is_on_the_front(void **state)
+{
+    struct tune_tile tiles[5];
+    const struct tune_space space = by_hand(tiles);
+
+    (void)state;
+    tiles[2].peak_bytes[POLICY_NESTED] = 200;
+    assert_true(tune_space_on_front(&space, POLICY_NESTED, 1));
+    assert_false(tune_space_on_front(&space, POLICY_NESTED, 2));
+}
+
 static void best_is_the_fastest_that_is_right_and_fits(void **state)
 {
     struct tune_tile tiles[5];
@@ -366,6 +377,7 @@ int main(void)
         cmocka_unit_test(pool_of_a_few_bytes_has_an_empty_space),
         cmocka_unit_test(problem_that_is_refused_leaves_an_empty_space),
         cmocka_unit_test(front_is_what_nothing_smaller_outruns),
+        cmocka_unit_test(of_equal_bytes_the_faster_is_on_the_front),
         cmocka_unit_test(best_is_the_fastest_that_is_right_and_fits),
         cmocka_unit_test(next_goes_through_all_that_fit_once),
         cmocka_unit_test(next_leaves_out_what_failed),

@@ -266,6 +266,7 @@ static void sweep_of_one_policy_takes_that_policy_s_tile(void **state)
     (void)state;
     tune_tile(TUNE " --policy scoped --format json", "scoped", tuned);
     run_ok(&run, SWEEP " --tiles 1 --policy unscoped,scoped --block auto --format json");
+    cli_says(run.err, "is stored (scoped, f16, 64 keys)");
     assert_int_equal(row_tile(run.out, used), 1);
     assert_string_equal(used, tuned);
     cli_fini(&run);
@@ -330,7 +331,9 @@ static void attend_tunes_once(void **state)
 
     (void)state;
     cli_folder(folder);
-    attend_put_small(folder, "f4");
+    attend_put_wave(folder, "q.npy", "f4", "1, 8", 8);
+    attend_put_wave(folder, "k.npy", "f4", "2, 8", 16);
+    attend_put_wave(folder, "v.npy", "f4", "2, 8", 16);
     attend_run(&run, folder, "--block auto --device cpu");
     assert_int_equal(run.code, 0);
     cli_says(run.err, "tuning, for 60 s at most");
@@ -338,7 +341,7 @@ static void attend_tunes_once(void **state)
     cli_fini(&run);
     attend_run(&run, folder, "--block auto --device cpu");
     assert_int_equal(run.code, 0);
-    cli_says(run.err, "is stored (nested, f32, 4 keys)");
+    cli_says(run.err, "is stored (nested, f32, 2 keys)");
     cli_fini(&run);
     cli_remove_folder(folder);
 }

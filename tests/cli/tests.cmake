@@ -14,6 +14,7 @@ foreach(name arena attend attend_files tune)
     target_link_libraries(test_cli_${name} PRIVATE base) # inputs in f16
 endforeach()
 target_link_libraries(test_cli_roofline PRIVATE m)
+set_tests_properties(cli.tune PROPERTIES TIMEOUT 1200) # some twenty builds
 scratchscope_cli_test(cap16 slow)
 
 # Scripts of bench/. One that lacks its interpreter exits 77.
