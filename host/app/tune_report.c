@@ -294,7 +294,7 @@ static const char *pool_text(const struct tune_report *report, char text[UNITS_T
 }
 
 static void write_ratio(const struct tune_report *report, const struct tune_ratio *ratio,
-                        FILE *file)
+                        const char *mark, FILE *file)
 {
     const struct tune_result *result = report->result;
     const struct tune_tile *a = &result->winners[ratio->numerator].tile;
@@ -306,32 +306,33 @@ static void write_ratio(const struct tune_report *report, const struct tune_rati
                                                         : "no difference beyond the noise";
 
     (void)fprintf(file, "%s%s %zu x %zu takes %.3f of the time of %s %zu x %zu [%.3f, %.3f]: %s\n",
-                  "  ", policy_name(ratio->numerator), a->block_m, a->block_n, pairs->ratio,
+                  mark, policy_name(ratio->numerator), a->block_m, a->block_n, pairs->ratio,
                   policy_name(ratio->denominator), b->block_m, b->block_n, pairs->lower,
                   pairs->upper, verdict);
 }
 
-static void write_answer(const struct tune_report *report, FILE *file)
+static void write_answer(const struct tune_report *report, bool markdown, FILE *file)
 {
     const struct tune_result *result = report->result;
+    const char *mark = markdown ? "- " : "  ";
     char pool[UNITS_TEXT_BYTES];
     char keys[UNITS_TEXT_BYTES];
 
-    (void)fprintf(file, "\nWhat scoping buys in %s at %s keys\n\n", pool_text(report, pool),
-                  units_format_count(report->cell->problem.seq_kv, keys));
+    (void)fprintf(file, "\n%sWhat scoping buys in %s at %s keys\n\n", markdown ? "### " : "",
+                  pool_text(report, pool), units_format_count(report->cell->problem.seq_kv, keys));
     for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
         if (report->policies[policy] &&
             tune_space_fitting(&result->space, (enum policy)policy) == 0) {
-            (void)fprintf(file, "  %s: no tile fits, so it cannot run at all\n",
+            (void)fprintf(file, "%s%s: no tile fits, so it cannot run at all\n", mark,
                           policy_name((enum policy)policy));
         }
     }
     for (size_t i = 0; i < result->ratio_count; i++) {
-        write_ratio(report, &result->ratios[i], file);
+        write_ratio(report, &result->ratios[i], mark, file);
     }
     if (result->ratio_count > 0) {
-        (void)fprintf(file, "  noise floor %.1f %%, from the first of them against itself\n",
-                      100.0 * result->noise_floor);
+        (void)fprintf(file, "%snoise floor %.1f %%, from the most recycling one against itself\n",
+                      mark, 100.0 * result->noise_floor);
     }
 }
 
@@ -348,8 +349,9 @@ static void write_head(const struct tune_report *report, FILE *file)
     if (problem_parts(&cell->problem) > 1) {
         title_count(", parts ", problem_parts(&cell->problem), file);
     }
-    (void)fprintf(file, ", pool %s x %zu PE%s, %s kernel\n", pool_text(report, pool), cell->pes,
-                  cell->pes == 1 ? "" : "s", kernel_style_name(cell->style));
+    (void)fprintf(file, ", pool %s x %zu PE%s, %s kernel\n",
+                  cell->pool_grow ? "as needed" : units_format_bytes(cell->pool_bytes, pool),
+                  cell->pes, cell->pes == 1 ? "" : "s", kernel_style_name(cell->style));
 }
 
 static void write_counts(const struct tune_report *report, FILE *file)
@@ -373,6 +375,16 @@ static void write_counts(const struct tune_report *report, FILE *file)
                                      : ", the most promising first");
 }
 
+static size_t policies_asked(const struct tune_report *report)
+{
+    size_t count = 0;
+
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        count += report->policies[policy] ? 1 : 0;
+    }
+    return count;
+}
+
 static enum status write_text(const struct tune_report *report, const struct tune_rows *rows,
                               bool markdown, FILE *file)
 {
@@ -386,7 +398,9 @@ static enum status write_text(const struct tune_report *report, const struct tun
     if (rows->count > 0) {
         STATUS_TRY(write_front(report, rows, markdown, file));
     }
-    write_answer(report, file);
+    if (policies_asked(report) > 1) {
+        write_answer(report, markdown, file);
+    }
 out:
     return status;
 }

@@ -135,6 +135,34 @@ static void ratio_within_the_noise_is_no_difference(void **state)
     fixture_fini(&f);
 }
 
+static void one_policy_has_nothing_to_compare(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16 --pool grow");
+    f.report.policies[POLICY_UNSCOPED] = false;
+    f.report.policies[POLICY_SCOPED] = false;
+    const char *text = write_as(&f, FORMAT_TABLE);
+    says(text, "pool as needed x 2 PEs");
+    assert_null(strstr(text, "What scoping buys"));
+    fixture_fini(&f);
+}
+
+static void markdown_has_headings_and_lists(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16");
+    win(&f, 0.9, 0.88, 0.92);
+    const char *text = write_as(&f, FORMAT_MD);
+    says(text, "### cap16: f16");
+    says(text, "\n### What scoping buys in 1 MiB at 1,024 keys\n\n- unscoped: no tile fits");
+    says(text, "\n- nested 16 x 32 takes 0.900");
+    fixture_fini(&f);
+}
+
 /* The third tile takes more than the second and is slower. */
 static void front_leaves_out_what_is_dominated(void **state)
 {
@@ -269,6 +297,8 @@ int main(void)
         cmocka_unit_test(table_tells_problem_and_counts),
         cmocka_unit_test(table_marks_winners_and_what_fits_nothing),
         cmocka_unit_test(ratio_within_the_noise_is_no_difference),
+        cmocka_unit_test(one_policy_has_nothing_to_compare),
+        cmocka_unit_test(markdown_has_headings_and_lists),
         cmocka_unit_test(front_leaves_out_what_is_dominated),
         cmocka_unit_test(interrupted_search_says_what_is_not_verified),
         cmocka_unit_test(json_has_a_row_for_each_timed_tile_and_policy),
