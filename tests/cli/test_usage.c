@@ -193,7 +193,7 @@ static void help_goes_to_stdout(void **state)
 
 static void help_advertises_nothing_that_is_not_there(void **state)
 {
-    static const char *const absent[] = {"--arena", "compare", "report", "trace"};
+    static const char *const absent[] = {"compare", "report", "trace"};
     struct cli_run run;
 
     (void)state;
