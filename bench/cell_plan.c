@@ -5,6 +5,7 @@
 #include "host/base/units.h"
 #include "host/device/pe_arenas.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,7 +226,7 @@ enum status cell_plan(struct cell *cell, size_t max_alloc_bytes, size_t base_ali
                       const struct topology *topology, struct cell_result *out)
 {
     enum status status = STATUS_OK;
-    *out = (struct cell_result){0};
+    *out = (struct cell_result){.peaks = {.fma_gflops = NAN, .memory_gb_per_s = NAN}};
     STATUS_TRY(problem_validate(&cell->problem));
     cell_limit_pool(cell);
     STATUS_TRY(plan_footprint(cell, out));

@@ -11,6 +11,7 @@
 #define BENCH_CELLS_H
 
 #include "bench/gbench.h"
+#include "bench/roofline.h"
 #include "host/attention/run.h"
 #include "host/device/topology.h"
 
@@ -56,6 +57,8 @@ struct cell_result {
     size_t timed_items;      /* that the timing ran: see cut_s; 0 = untimed */
     double timed_flops;      /* of one launch of those; 0 = untimed */
     size_t timed_read_bytes; /* dram_read_bytes of those; SIZE_MAX = saturated, 0 = untimed */
+    struct roofline_peaks
+        peaks;               /* right before and after the timing, the larger; NaN = not measured */
     double event_host_ratio; /* median of the timed launches; NaN or 0 = no sane stamps */
     bool clocks_known;       /* launches were long enough to compare event time and host time */
     bool clocks_agree;       /* and they are within 10 % */
@@ -135,6 +138,7 @@ struct sweep_options {
     double cut_s;       /* a launch over all items that takes longer: time one item a PE, and more
                          * until one of them walks S tiles; never with parts, s, > 0, infinity:
                          * always all items */
+    struct roofline_probe *probe; /* run beside each timing; NULL = none; borrowed */
 };
 
 /* 3 repetitions of 0.05 s, seed 1, the reference's default work, 5 blocks of 4 rounds, samples of

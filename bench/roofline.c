@@ -9,9 +9,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     RUNS = 15,
+    PROBE_RUNS = 3,
     CHAINS = 12,      /* kernels/roofline.cl */
     STREAMS = 8,      /* kernels/roofline.cl */
     GPU_LOCAL = 256,  /* work-items of a group where groups cooperate */
@@ -103,34 +105,56 @@ out:
     return status;
 }
 
-static enum status measure_fma(struct bench *bench, double *gflops)
+/* FLOP in one unit of fma_peak. */
+static double fma_flop(const struct bench *bench)
+{
+    return 2.0 * (double)(bench->width * CHAINS) * (double)(bench->groups * bench->local);
+}
+
+static enum status set_fma(struct bench *bench)
 {
     enum status status = STATUS_OK;
     const float a = 0.999F, b = 0.001F;
-    double ns = 0.0;
     OPENCL_TRY(clSetKernelArg(bench->fma, 0, sizeof(cl_mem), &bench->out));
     OPENCL_TRY(clSetKernelArg(bench->fma, 2, sizeof a, &a));
     OPENCL_TRY(clSetKernelArg(bench->fma, 3, sizeof b, &b));
-    STATUS_TRY(time_kernel(bench, bench->fma, 1, &ns));
-    *gflops = 2.0 * (double)(bench->width * CHAINS) * (double)(bench->groups * bench->local) / ns;
 out:
     return status;
 }
 
-/* About `wanted` bytes in all, in equal slices of whole steps. */
-static enum status measure_read(struct bench *bench, size_t wanted, struct roofline_read *read)
+static enum status measure_fma(struct bench *bench, double *gflops)
+{
+    enum status status = STATUS_OK;
+    double ns = 0.0;
+    STATUS_TRY(set_fma(bench));
+    STATUS_TRY(time_kernel(bench, bench->fma, 1, &ns));
+    *gflops = fma_flop(bench) / ns;
+out:
+    return status;
+}
+
+/* About `wanted` bytes in all, in equal slices of whole steps: *bytes. */
+static enum status set_read(struct bench *bench, size_t wanted, size_t *bytes)
 {
     enum status status = STATUS_OK;
     const size_t step = bench->width * STREAMS * bench->local;
     const size_t slice =
         size_max(wanted / bench->groups / sizeof(float) / step, 1) * step; /* floats */
     const cl_ulong vectors = slice / bench->width;
-    double ns = 0.0;
+    *bytes = slice * bench->groups * sizeof(float);
     OPENCL_TRY(clSetKernelArg(bench->read, 0, sizeof(cl_mem), &bench->data));
     OPENCL_TRY(clSetKernelArg(bench->read, 1, sizeof(cl_mem), &bench->out));
     OPENCL_TRY(clSetKernelArg(bench->read, 2, sizeof vectors, &vectors));
+out:
+    return status;
+}
+
+static enum status measure_read(struct bench *bench, size_t wanted, struct roofline_read *read)
+{
+    enum status status = STATUS_OK;
+    double ns = 0.0;
+    STATUS_TRY(set_read(bench, wanted, &read->bytes));
     STATUS_TRY(time_kernel(bench, bench->read, 3, &ns));
-    read->bytes = slice * bench->groups * sizeof(float);
     read->gb_per_s = (double)read->bytes / ns;
 out:
     return status;
@@ -201,6 +225,78 @@ enum status roofline_measure(struct device *device, const struct roofline_reques
     *out = roofline;
 out:
     bench_fini(&bench);
+    return status;
+}
+
+struct roofline_probe {
+    struct bench bench; /* all arguments of its kernels are set */
+    double fma_flop;    /* of one launch */
+    double read_bytes;  /* of one launch */
+};
+
+void roofline_probe_destroy(struct roofline_probe *probe)
+{
+    if (probe != NULL) {
+        bench_fini(&probe->bench);
+        free(probe);
+    }
+}
+
+/* Both kernels do what takes run_ns at the speed that was measured. */
+static enum status set_probe(struct roofline_probe *probe, const struct roofline *roofline)
+{
+    enum status status = STATUS_OK;
+    struct bench *bench = &probe->bench;
+    size_t bytes = 0;
+    STATUS_TRY(create_data(bench, roofline->reads[roofline->read_count - 1].bytes));
+    STATUS_TRY(set_fma(bench));
+    STATUS_TRY(set_read(bench, roofline->reads[roofline->read_count - 1].bytes, &bytes));
+    const double memory = roofline_memory_gb_per_s(roofline);
+    const cl_ulong steps = 1 + (cl_ulong)(run_ns * roofline->fma_gflops / fma_flop(bench));
+    const cl_ulong passes = 1 + (cl_ulong)(run_ns * memory / (double)bytes / 2.0);
+    OPENCL_TRY(clSetKernelArg(bench->fma, 1, sizeof steps, &steps));
+    OPENCL_TRY(clSetKernelArg(bench->read, 3, sizeof passes, &passes));
+    probe->fma_flop = fma_flop(bench) * (double)steps;
+    probe->read_bytes = (double)bytes * (double)passes;
+out:
+    return status;
+}
+
+enum status roofline_probe_create(struct device *device, const struct roofline *roofline,
+                                  struct roofline_probe **out)
+{
+    enum status status = STATUS_OK;
+    struct roofline_probe *probe = NULL;
+    *out = NULL;
+    if (roofline->read_count == 0) {
+        return STATUS_FAIL(STATUS_MISUSE, "roofline_probe_create", "nothing was measured");
+    }
+    probe = calloc(1, sizeof *probe);
+    if (probe == NULL) {
+        return STATUS_FAIL(STATUS_NO_MEMORY, "roofline probe", "%zu bytes", sizeof *probe);
+    }
+    STATUS_TRY(bench_init(&probe->bench, device, roofline->pes));
+    STATUS_TRY(set_probe(probe, roofline));
+    *out = probe;
+    probe = NULL;
+out:
+    roofline_probe_destroy(probe);
+    return status;
+}
+
+enum status roofline_probe_run(struct roofline_probe *probe, struct roofline_peaks *peaks)
+{
+    enum status status = STATUS_OK;
+    struct bench *bench = &probe->bench;
+    struct event_time time = {0};
+    for (size_t i = 0; i < PROBE_RUNS; ++i) {
+        STATUS_TRY(launch_kernel(bench->device, bench->fma, bench->groups, bench->local, 1, &time));
+        peaks->fma_gflops = fmax(peaks->fma_gflops, probe->fma_flop / time_of(&time));
+        STATUS_TRY(
+            launch_kernel(bench->device, bench->read, bench->groups, bench->local, 1, &time));
+        peaks->memory_gb_per_s = fmax(peaks->memory_gb_per_s, probe->read_bytes / time_of(&time));
+    }
+out:
     return status;
 }
 

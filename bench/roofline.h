@@ -43,6 +43,26 @@ struct roofline_request {
 enum status roofline_measure(struct device *device, const struct roofline_request *request,
                              struct roofline *out) STATUS_MUST_USE;
 
+/* The same two figures measured again, beside a row: on a shared machine the device's speed changes
+ * from one second to the next, and a row far from its share of the roofline may be the machine's
+ * doing. */
+struct roofline_peaks {
+    double fma_gflops;      /* NaN = not measured */
+    double memory_gb_per_s; /* */
+};
+
+struct roofline_probe;
+
+/* Keeps kernels and buffers of what `roofline` was measured with; launches of some 10 ms. Errors as
+ * above. */
+enum status roofline_probe_create(struct device *device, const struct roofline *roofline,
+                                  struct roofline_probe **out) STATUS_MUST_USE;
+void roofline_probe_destroy(struct roofline_probe *probe);
+
+/* Some launches for each figure; raises those of `peaks` that they exceed. */
+enum status roofline_probe_run(struct roofline_probe *probe,
+                               struct roofline_peaks *peaks) STATUS_MUST_USE;
+
 /* Bandwidth of memory: the last of the reads. */
 double roofline_memory_gb_per_s(const struct roofline *roofline);
 

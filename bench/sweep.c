@@ -226,6 +226,12 @@ static enum status plan_built(struct sweep_group *group, struct sweep_entry *ent
     return cell_take_local(entry->cell, all, own) ? plan_entry(group->sweep, entry) : STATUS_OK;
 }
 
+static enum status probe(const struct sweep *sweep, struct roofline_peaks *peaks)
+{
+    struct roofline_probe *probe = sweep->options->probe;
+    return probe != NULL ? roofline_probe_run(probe, peaks) : STATUS_OK;
+}
+
 static enum status check_and_time(struct sweep_group *group, size_t index, struct sweep_runs *runs)
 {
     enum status status = STATUS_OK;
@@ -254,7 +260,9 @@ static enum status check_and_time(struct sweep_group *group, size_t index, struc
     if (entry->result.ok) {
         STATUS_TRY(sweep_poll(sweep));
         sweep_progress(sweep, index, "time");
+        STATUS_TRY(probe(sweep, &entry->result.peaks));
         STATUS_TRY(sweep_time(group, entry, &lease, runs));
+        STATUS_TRY(probe(sweep, &entry->result.peaks));
         spend(&sweep->outcome->seconds.timing, &since);
     }
 out:

@@ -393,6 +393,9 @@ static const struct field fields[FIELD_COUNT] = {
     [FIELD_FMA_PEAK_FRACTION] = BY("fma_peak_fraction", VALUE_REAL, get_fma_peak_fraction),
     [FIELD_BANDWIDTH_FRACTION] = BY("bandwidth_fraction", VALUE_REAL, get_bandwidth_fraction),
     [FIELD_ROOFLINE_FRACTION] = BY("roofline_fraction", VALUE_REAL, get_roofline_fraction),
+    [FIELD_PEAK_GFLOPS] = RESULT("peak_gflops", VALUE_REAL, READ_REAL, ALWAYS, peaks.fma_gflops),
+    [FIELD_PEAK_GB_PER_S] =
+        RESULT("peak_gb_per_s", VALUE_REAL, READ_REAL, ALWAYS, peaks.memory_gb_per_s),
     [FIELD_PRESET] = BY("preset", VALUE_TEXT, get_preset),
     [FIELD_POLICY] = BY("policy", VALUE_TEXT, get_policy),
     [FIELD_DTYPE] = BY("dtype", VALUE_TEXT, get_dtype),

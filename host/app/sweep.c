@@ -280,6 +280,9 @@ static enum status measure_roofline(struct job *job)
     if (job->roofline.read_count > 0) {
         job->context.roofline = &job->roofline;
     }
+    if (job->all_work > 0.0 && job->roofline.read_count > 0) {
+        return roofline_probe_create(job->place.device, &job->roofline, &job->options.probe);
+    }
     return STATUS_OK;
 }
 
@@ -367,6 +370,7 @@ static void job_fini(struct job *job)
     free(job->pending);
     free(job->index);
     free(job->work);
+    roofline_probe_destroy(job->options.probe);
     results_fini(&job->results);
     outputs_close(&job->outputs);
     cell_list_fini(&job->list);

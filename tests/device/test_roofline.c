@@ -124,11 +124,35 @@ static void every_pass_reads_the_whole_slice(void **state)
     (void)clReleaseKernel(kernel);
 }
 
+/* A probe does known work in a measured time: figures within two orders of the roofline's, which
+ * tells a wrong count of passes or steps, and no more on a busy machine. It never lowers one. */
+static void probe_gives_the_figures_again(void **state)
+{
+    struct device *device = *state;
+    struct topology topology;
+    struct roofline roofline;
+    struct roofline_probe *probe = NULL;
+    struct roofline_peaks peaks = {.fma_gflops = NAN, .memory_gb_per_s = 1e9};
+    DEVICE_OK(topology_init(&topology));
+    const struct roofline_request request = {.topology = &topology, .pes = 2};
+    DEVICE_OK(roofline_measure(device, &request, &roofline));
+    DEVICE_OK(roofline_probe_create(device, &roofline, &probe));
+    DEVICE_OK(roofline_probe_run(probe, &peaks));
+    assert_true(peaks.fma_gflops > roofline.fma_gflops / 100.0);
+    assert_true(peaks.fma_gflops < roofline.fma_gflops * 100.0);
+    assert_true(peaks.memory_gb_per_s == 1e9);
+    roofline_probe_destroy(probe);
+    roofline.read_count = 0;
+    assert_int_equal(roofline_probe_create(device, &roofline, &probe), STATUS_MISUSE);
+    assert_null(probe);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(figures_are_positive_and_finite, device_case_clear),
         cmocka_unit_test_setup(interruption_ends_it_between_figures, device_case_clear),
+        cmocka_unit_test_setup(probe_gives_the_figures_again, device_case_clear),
         cmocka_unit_test_setup(every_multiply_add_counts, device_case_clear),
         cmocka_unit_test_setup(every_pass_reads_the_whole_slice, device_case_clear),
     };
