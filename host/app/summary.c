@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXT_BYTES = GRID_CELL_BYTES, CAP_S = 16, LABEL_WIDTH = 13 };
+enum { TEXT_BYTES = GRID_CELL_BYTES, LABEL_WIDTH = 13 };
 
 /* Needs ------------------------------------------------------------------------------------- */
 
@@ -172,23 +172,33 @@ out:
     return status;
 }
 
-/* "; unscoped needs 11.7 x as much at S = 16, 730.8 x at S = 1,024". */
-static void add_savings(const struct view *view, enum policy policy, struct text *text)
+/* "; unscoped takes 11.7 x that at S = 16, 730.9 x at S = 1,024": at its last S that fits the pool,
+ * if it has one, and at the largest. */
+static enum status add_savings(const struct view *view, enum policy policy, struct text *text)
 {
+    enum status status = STATUS_OK;
+    const struct cell *cell = &view->report->results->list->cells[view->first];
     const struct summary_need *unscoped = &view->need[POLICY_UNSCOPED];
-    const struct summary_need *own = &view->need[policy];
-    char count[UNITS_TEXT_BYTES];
+    const char *before = "; unscoped takes ", *that = " that";
+    size_t at[2] = {0, view->largest};
 
     if (policy == POLICY_UNSCOPED || !view->asked[POLICY_UNSCOPED] || view->largest == 0) {
-        return;
+        return STATUS_OK;
     }
-    text_add(text, "; unscoped takes %.1f x that at S = %d",
-             need_at(unscoped, CAP_S) / need_at(own, CAP_S), CAP_S);
-    if (view->largest != CAP_S) {
-        text_add(text, ", %.1f x at S = %s",
-                 need_at(unscoped, view->largest) / need_at(own, view->largest),
-                 units_format_count(view->largest, count));
+    if (!cell->pool_grow) {
+        STATUS_TRY(summary_cap(cell, POLICY_UNSCOPED, cell->pool_bytes, &at[0]));
+        at[0] = at[0] > 0 ? at[0] - 1 : 0;
     }
+    for (size_t i = at[0] == 0 || at[0] == at[1] ? 1 : 0; i < 2; i++) {
+        char count[UNITS_TEXT_BYTES];
+        text_add(text, "%s%.1f x%s at S = %s", before,
+                 need_at(unscoped, at[i]) / need_at(&view->need[policy], at[i]), that,
+                 units_format_count(at[i], count));
+        before = ", ";
+        that = "";
+    }
+out:
+    return status;
 }
 
 static enum status write_need(const struct view *view, enum policy policy)
@@ -208,7 +218,7 @@ static enum status write_need(const struct view *view, enum policy policy)
     if (view->refused[policy]) {
         text_add(&text, ", but overflows where the device can not hold the buffers");
     }
-    add_savings(view, policy, &text);
+    STATUS_TRY(add_savings(view, policy, &text));
     line(view, policy_name(policy), bytes);
 out:
     return status;

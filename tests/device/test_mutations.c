@@ -54,7 +54,8 @@ static void mutation_none_is_right(void **state)
 static void mutation_copies_left_out_is_wrong(void **state)
 {
     (void)state;
-    assert_mutant_is_wrong("    keep_state(walk);\n", "", POLICY_NESTED);
+    assert_mutant_is_wrong("    keep_maximum(walk);\n    STAGE(STAGE_COPIES) keep_sums(walk);\n",
+                           "", POLICY_NESTED);
 }
 
 static void mutation_one_copy_left_out_is_wrong(void **state)
@@ -77,7 +78,7 @@ static void mutation_one_copy_left_out_is_wrong(void **state)
 static void mutation_read_shifted_by_one_element_is_wrong(void **state)
 {
     (void)state;
-    assert_mutant_is_wrong("PANEL_AT(c * VECTOR_WIDTH, 0,", "1 + PANEL_AT(c * VECTOR_WIDTH, 0,",
+    assert_mutant_is_wrong("PANEL_AT(n, 0, K_PANEL)", "(1 + PANEL_AT(n, 0, K_PANEL))",
                            POLICY_NESTED);
 }
 
@@ -128,7 +129,8 @@ static void mutation_write_past_the_pool_breaks_the_guard(void **state)
 static void mutation_stale_tile_is_wrong(void **state)
 {
     (void)state;
-    static const char *const loads[] = {"    load_keys(walk, k);\n", "    load_values(walk, v);\n"};
+    static const char *const loads[] = {"    STAGE(STAGE_KEYS) load_keys(walk);\n",
+                                        "    STAGE(STAGE_STAGING) load_values(walk);\n"};
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; ++i) {
         for (int policy = 0; policy < POLICY_COUNT; ++policy) {
             char to[80];
@@ -142,9 +144,8 @@ static void mutation_stale_tile_is_wrong(void **state)
 static void mutation_values_before_keys_are_dead_is_wrong(void **state)
 {
     (void)state;
-    char *source = mutate("    load_keys(walk, k);\n    compute_scores(walk);\n",
-                          "    load_keys(walk, k);\n    load_values(walk, v);\n"
-                          "    compute_scores(walk);\n");
+    char *source = mutate("    STAGE(STAGE_SCORES) compute_scores(walk);\n",
+                          "    load_values(walk);\n    compute_scores(walk);\n");
     struct case_result nested = run_broken(source, POLICY_NESTED, 4, NULL);
     struct case_result unscoped = run_broken(source, POLICY_UNSCOPED, 4, NULL);
     free(source);
@@ -156,10 +157,8 @@ static void mutation_values_before_keys_are_dead_is_wrong(void **state)
 static void mutation_unwritten_lines_are_measured(void **state)
 {
     (void)state;
-    char *source = mutate("    for (uint n = walk->lane; n < BLOCK_N; n += walk->lanes) {\n"
-                          "        const bool real = n < keys;",
-                          "    for (uint n = walk->lane; n < keys; n += walk->lanes) {\n"
-                          "        const bool real = n < keys;");
+    char *source = mutate("    for (uint n = walk->lane; n < BLOCK_N; n += walk->lanes) {\n",
+                          "    for (uint n = walk->lane; n < keys; n += walk->lanes) {\n");
     struct problem problem = case_cap16(1);
     problem.seq_kv = 10;
     struct case_setup setup;
