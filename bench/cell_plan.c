@@ -157,8 +157,7 @@ static size_t cache_level(const struct cell *cell, const struct topology *topolo
     return topology_cache_level(topology, result->footprint.peak_bytes, busy_pes);
 }
 
-/* Whether the device leaves less local memory than the pool takes with its guard. */
-static bool exceeds_local(const struct cell *cell)
+bool cell_exceeds_local(const struct cell *cell)
 {
     return cell->arena == PE_ARENAS_LOCAL &&
            cell->pool_bytes > pe_arenas_local_pool(cell->local_bytes);
@@ -169,7 +168,7 @@ static bool exceeds_local(const struct cell *cell)
 void cell_limit_pool(struct cell *cell)
 {
     const size_t left = pe_arenas_local_pool(cell->local_bytes);
-    if (!cell->pool_grow && exceeds_local(cell) && left >= cell->alignment) {
+    if (!cell->pool_grow && cell_exceeds_local(cell) && left >= cell->alignment) {
         cell->pool_bytes = left;
     }
 }
@@ -178,7 +177,7 @@ static void plan_local(const struct cell *cell, struct cell_result *out)
 {
     char what[128];
     size_t request_bytes = 0;
-    if (!exceeds_local(cell)) {
+    if (!cell_exceeds_local(cell)) {
         return;
     }
     if (!size_add(cell->pool_bytes, PE_ARENAS_LOCAL_GUARD_BYTES, &request_bytes)) {

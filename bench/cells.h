@@ -103,6 +103,9 @@ struct cell_ratio {
  * guard. Where the pool grows, it stays, and a need above that is the device's overflow. */
 void cell_limit_pool(struct cell *cell);
 
+/* Whether the pool of local arenas is above what its local_bytes leave beside the guard. */
+bool cell_exceeds_local(const struct cell *cell);
+
 /* Plans a cell, its pool limited: footprint, overflow, traffic, FLOPs. `max_alloc_bytes` and
  * `base_align_bytes` of the device decide on overflow_name = device; 0 = no device. Sets
  * cell->pool_bytes under pool_grow. STATUS_BAD_INPUT / STATUS_RANGE as the problem's. */

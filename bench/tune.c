@@ -91,14 +91,20 @@ enum status tune_enter(struct tune_search *search, size_t tile, enum policy poli
                        struct tune_entrant *out)
 {
     enum status status = STATUS_OK;
-    const struct cell cell =
+    struct cell cell =
         tune_cell(&search->request->cell, &search->result->space.tiles[tile], policy);
-    const struct attention_options options = {.style = cell.style, .pes = cell.pes};
+    const struct attention_options options = {
+        .style = cell.style, .pes = cell.pes, .arena = cell.arena};
 
-    *out = (struct tune_entrant){.tile = tile, .policy = policy, .launches = 1};
+    *out = (struct tune_entrant){.tile = tile, .policy = policy, .cell = cell, .launches = 1};
     STATUS_TRY(tune_poll(search));
     STATUS_TRY(
         attention_create(search->device, &cell.problem, search->inputs, &options, &out->attention));
+    if (cell_take_local(&cell, search->device->info.local_bytes,
+                        attention_own_local_bytes(out->attention))) {
+        cell_limit_pool(&cell);
+        out->cell = cell;
+    }
 out:
     return status;
 }
@@ -107,7 +113,7 @@ enum status tune_settle(struct tune_search *search, struct tune_entrant *entrant
 {
     enum status status = STATUS_OK;
     const struct tune_tile *tile = &search->result->space.tiles[entrant->tile];
-    struct cell cell = tune_cell(&search->request->cell, tile, entrant->policy);
+    struct cell cell = entrant->cell;
     size_t peak_bytes = 0;
 
     if (!size_align_up(size_max(tile->peak_bytes[entrant->policy], cell.alignment),
@@ -118,9 +124,7 @@ enum status tune_settle(struct tune_search *search, struct tune_entrant *entrant
         cell.pool_bytes = peak_bytes;
     }
     const struct footprint_request request = cell_request(&cell);
-    const struct pe_arenas_shape shape = {
-        .pes = cell.pes, .pool_bytes = cell.pool_bytes, .guard_bytes = PE_ARENAS_GUARD_BYTES};
-    STATUS_TRY(pe_arenas_create(search->device, shape, &entrant->arenas));
+    STATUS_TRY(pe_arenas_create(search->device, cell_arenas(&cell), &entrant->arenas));
     STATUS_TRY(attention_bind(entrant->attention, &request, entrant->arenas, &entrant->bound));
 out:
     return status;
@@ -245,6 +249,15 @@ static bool is_of_the_tile(enum status status)
     return status == STATUS_OPENCL || status == STATUS_NO_SPACE || status == STATUS_BAD_INPUT;
 }
 
+/* Whether the tile still fits where its kernel, which is built now, takes local memory itself. */
+static bool fits_beside_kernel(struct tune_space *space, const struct tune_entrant *entrant)
+{
+    const struct cell *cell = &entrant->cell;
+
+    return cell->arena != PE_ARENAS_LOCAL ||
+           tune_space_limit(space, entrant->tile, pe_arenas_local_pool(cell->local_bytes));
+}
+
 /* A tile that the device cannot build or run is passed over, as long as another one could be. */
 static enum status look(struct tune_search *search, size_t tile, enum policy policy)
 {
@@ -254,8 +267,10 @@ static enum status look(struct tune_search *search, size_t tile, enum policy pol
 
     tune_tell(search, "look", tile);
     STATUS_TRY(tune_enter(search, tile, policy, &entrant));
-    STATUS_TRY(tune_settle(search, &entrant, false));
-    STATUS_TRY(time_look(search, &entrant));
+    if (fits_beside_kernel(space, &entrant)) {
+        STATUS_TRY(tune_settle(search, &entrant, false));
+        STATUS_TRY(time_look(search, &entrant));
+    }
 out:
     tune_leave(&entrant);
     if (is_of_the_tile(status) && tune_space_timed(space) > 0) {
@@ -319,22 +334,21 @@ static enum status check_cell(struct tune_search *search, size_t tile, enum poli
                               struct cell_result *result)
 {
     enum status status = STATUS_OK;
-    struct cell cell =
-        tune_cell(&search->request->cell, &search->result->space.tiles[tile], policy);
     const struct device_info *info = &search->device->info;
     struct tune_entrant entrant = {.attention = NULL};
+    struct cell *cell = &entrant.cell;
     struct reference *reference = NULL;
 
     tune_tell(search, "verdict", tile);
-    STATUS_TRY(cell_plan(&cell, info->max_alloc_bytes, info->base_align_bytes,
-                         info->type == DEVICE_CPU ? search->topology : NULL, result));
     STATUS_TRY(tune_enter(search, tile, policy, &entrant));
+    STATUS_TRY(cell_plan(cell, info->max_alloc_bytes, info->base_align_bytes,
+                         info->type == DEVICE_CPU ? search->topology : NULL, result));
     STATUS_TRY(tune_settle(search, &entrant, true));
     STATUS_TRY(
-        reference_create(&cell.problem, search->inputs, search->request->check_work, &reference));
+        reference_create(&cell->problem, search->inputs, search->request->check_work, &reference));
     STATUS_TRY(tune_poll(search));
     STATUS_TRY(
-        attention_check(entrant.attention, entrant.bound, reference, cell.poison, &result->check));
+        attention_check(entrant.attention, entrant.bound, reference, cell->poison, &result->check));
     cell_judge(result, true);
 out:
     tune_leave(&entrant);

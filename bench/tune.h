@@ -19,7 +19,8 @@
 #include "bench/tune_space.h"
 
 struct tune_request {
-    struct cell cell;            /* preset, problem, style, pes, pool; block and policy: none yet */
+    struct cell cell;            /* preset, problem, style, pes, pool, arena and its local_bytes; */
+                                 /* block and policy: none yet */
     bool policies[POLICY_COUNT]; /* at least one */
     double limit_s;              /* about; the last steps and a build under way may go past it */
     uint64_t seed;               /* of inputs and bootstrap */

@@ -300,7 +300,7 @@ struct race {
     double samples[MAX_CONTESTANTS][SAMPLES]; /* nanoseconds a FLOP */
     size_t count;
     double sample_s;
-    size_t pool_bytes; /* the largest that one needs */
+    size_t pool_bytes; /* the largest that one needs; global */
 };
 
 static size_t tile_of(const struct tune_space *space, const struct tune_tile *tile)
@@ -329,9 +329,9 @@ static enum status enter_race(struct race *race, enum policy policy)
         status = STATUS_FAIL(STATUS_RANGE, "tune", "the pool that a tile needs is too large");
         goto out;
     }
-    race->pool_bytes = size_max(race->pool_bytes, search->request->cell.pool_grow
-                                                      ? size_max(pool_bytes, 128)
-                                                      : search->request->cell.pool_bytes);
+    race->pool_bytes =
+        size_max(race->pool_bytes, contestant->cell.pool_grow ? size_max(pool_bytes, 128)
+                                                              : contestant->cell.pool_bytes);
 out:
     return status;
 }
@@ -360,18 +360,33 @@ out:
     return status;
 }
 
-static enum status bind_all(struct race *race, struct pe_arenas *arenas)
+/* The same arenas for all: what their place does to the time, it does to all. */
+static enum status share_arenas(struct race *race, size_t block, struct pe_arenas **arenas)
 {
     enum status status = STATUS_OK;
-    const struct tune_space *space = &race->search->result->space;
+    struct pe_arenas_shape shape = cell_arenas(&race->contestants[0].cell);
 
+    shape.pool_bytes = race->pool_bytes;
+    shape.shift_bytes = block * SHIFT_STEP % SHIFTS * PE_ARENAS_LINE_BYTES;
+    STATUS_TRY(pe_arenas_create(race->search->device, shape, arenas));
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *contestant = &race->contestants[i];
-        struct cell cell = tune_cell(&race->search->request->cell, &space->tiles[contestant->tile],
-                                     contestant->policy);
-        cell.pool_bytes = race->pool_bytes;
-        const struct footprint_request request = cell_request(&cell);
-        STATUS_TRY(attention_bind(contestant->attention, &request, arenas, &contestant->bound));
+        struct footprint_request request = cell_request(&contestant->cell);
+        request.pool_bytes = race->pool_bytes;
+        STATUS_TRY(attention_bind(contestant->attention, &request, *arenas, &contestant->bound));
+    }
+out:
+    return status;
+}
+
+/* Local arenas have no place that a block could choose. Each contestant has the pool that its
+ * kernel leaves. */
+static enum status settle_all(struct race *race)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < race->count; i++) {
+        STATUS_TRY(tune_settle(race->search, &race->contestants[i], true));
     }
 out:
     return status;
@@ -400,16 +415,11 @@ static enum status run_block(struct race *race, size_t block)
 {
     enum status status = STATUS_OK;
     struct pe_arenas *arenas = NULL;
-    const struct pe_arenas_shape shape = {
-        .pes = race->search->request->cell.pes,
-        .pool_bytes = race->pool_bytes,
-        .guard_bytes = PE_ARENAS_GUARD_BYTES,
-        .shift_bytes = block * SHIFT_STEP % SHIFTS * PE_ARENAS_LINE_BYTES,
-    };
 
     tune_tell(race->search, "pairs", race->contestants[0].tile);
-    STATUS_TRY(pe_arenas_create(race->search->device, shape, &arenas));
-    STATUS_TRY(bind_all(race, arenas));
+    STATUS_TRY(race->search->request->cell.arena == PE_ARENAS_LOCAL
+                   ? settle_all(race)
+                   : share_arenas(race, block, &arenas));
     STATUS_TRY(run_samples(race, block));
 out:
     for (size_t i = 0; i < race->count; i++) {

@@ -10,6 +10,7 @@ enum { TUNE_MAX_ENTRANTS = 8, TUNE_PAIR_BLOCKS = 5, TUNE_PAIR_ROUNDS = 4 };
 struct tune_entrant {
     size_t tile;                   /* index in the space */
     enum policy policy;            /* */
+    struct cell cell;              /* of both; local: its pool is what the kernel leaves */
     struct attention *attention;   /* owned */
     struct pe_arenas *arenas;      /* owned, or NULL where they are shared */
     struct attention_bound *bound; /* owned */
@@ -39,7 +40,7 @@ void tune_tell(const struct tune_search *search, const char *stage, size_t tile)
 enum status tune_enter(struct tune_search *search, size_t tile, enum policy policy,
                        struct tune_entrant *out) STATUS_MUST_USE;
 
-/* Gives it arenas of its own, as small as its policy allows, or of the whole pool. */
+/* Gives it arenas of its own, as small as its policy allows, or of the whole pool that it has. */
 enum status tune_settle(struct tune_search *search, struct tune_entrant *entrant,
                         bool whole_pool) STATUS_MUST_USE;
 void tune_unsettle(struct tune_entrant *entrant);

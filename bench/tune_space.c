@@ -46,6 +46,7 @@ struct cell tune_cell(const struct cell *base, const struct tune_tile *tile, enu
     cell.policy = policy;
     cell.problem.block_m = tile->block_m;
     cell.problem.block_n = tile->block_n;
+    cell_limit_pool(&cell);
     return cell;
 }
 
@@ -80,17 +81,16 @@ static double guess_speed(const struct problem *problem, size_t pes)
 
 /* Whether the device can hold the arenas and what parts leave. */
 static enum status fits_device(const struct tune_space_request *request, const struct cell *cell,
-                               size_t pool_bytes, bool *fits)
+                               bool *fits)
 {
     enum status status = STATUS_OK;
-    struct pe_arenas_shape shape = {.pes = size_max(cell->pes, 1),
-                                    .pool_bytes = pool_bytes,
-                                    .guard_bytes = PE_ARENAS_GUARD_BYTES};
+    struct pe_arenas_shape shape = cell_arenas(cell);
 
-    *fits = true;
-    if (request->max_alloc_bytes > 0) {
+    *fits = !cell_exceeds_local(cell);
+    if (*fits && request->max_alloc_bytes > 0) {
+        shape.pes = size_max(shape.pes, 1);
         STATUS_TRY(pe_arenas_layout(request->base_align_bytes, SIZE_MAX, &shape));
-        *fits = shape.total_bytes <= request->max_alloc_bytes &&
+        *fits = (cell->arena == PE_ARENAS_LOCAL || shape.total_bytes <= request->max_alloc_bytes) &&
                 problem_parts_bytes(&cell->problem) <= request->max_alloc_bytes;
     }
 out:
@@ -103,7 +103,7 @@ static enum status plan_policy(const struct tune_space_request *request,
 {
     enum status status = STATUS_OK;
     struct footprint footprint;
-    const struct cell cell = tune_cell(&request->cell, tile, policy);
+    struct cell cell = tune_cell(&request->cell, tile, policy);
     const struct footprint_request how = {
         .policy = policy,
         .tiles = tile->tiles,
@@ -114,11 +114,11 @@ static enum status plan_policy(const struct tune_space_request *request,
 
     STATUS_TRY(footprint_plan(program, &how, &footprint));
     tile->peak_bytes[policy] = footprint.peak_bytes;
+    if (cell.pool_grow) {
+        cell.pool_bytes = size_max(footprint.peak_bytes, cell.alignment);
+    }
     if (!footprint.overflow.happened) {
-        STATUS_TRY(fits_device(request, &cell,
-                               cell.pool_grow ? size_max(footprint.peak_bytes, cell.alignment)
-                                              : cell.pool_bytes,
-                               &fits));
+        STATUS_TRY(fits_device(request, &cell, &fits));
     }
     tile->fits[policy] = fits && request->policies[policy];
 out:
@@ -185,6 +185,23 @@ void tune_space_fini(struct tune_space *space)
 {
     free(space->tiles);
     *space = (struct tune_space){NULL, 0};
+}
+
+bool tune_space_limit(struct tune_space *space, size_t index, size_t pool_bytes)
+{
+    struct tune_tile *tile = &space->tiles[index];
+
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        tile->fits[policy] = tile->fits[policy] && tile->peak_bytes[policy] <= pool_bytes;
+    }
+    if (fits_any(tile)) {
+        return true;
+    }
+    space->count--;
+    for (size_t i = index; i < space->count; i++) {
+        space->tiles[i] = space->tiles[i + 1];
+    }
+    return false;
 }
 
 /* What is known --------------------------------------------------------------------------- */

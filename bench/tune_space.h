@@ -8,8 +8,8 @@
  *
  * The lattice: powers of two and 1.5 times them, up to the rows of a head and the keys there are
  * (at most TUNE_MAX_BLOCK), and these extents themselves. A tile is in the space if its planned
- * peak fits the pool under one of the policies asked for; what fits under a policy fits under
- * those that recycle more.
+ * peak fits the pool, and the pool the device, under one of the policies asked for; what fits
+ * under a policy fits under those that recycle more.
  */
 #ifndef BENCH_TUNE_SPACE_H
 #define BENCH_TUNE_SPACE_H
@@ -36,7 +36,7 @@ struct tune_space {
 };
 
 struct tune_space_request {
-    struct cell cell;            /* its policy and block do not count */
+    struct cell cell;            /* its policy and block do not count; its local_bytes do */
     bool policies[POLICY_COUNT]; /* asked for */
     size_t max_alloc_bytes;      /* of the device; 0 = no device */
     size_t base_align_bytes;     /* likewise */
@@ -52,7 +52,11 @@ enum status tune_space_init(const struct tune_space_request *request,
                             struct tune_space *out) STATUS_MUST_USE;
 void tune_space_fini(struct tune_space *space);
 
-/* The cell of a tile under a policy. */
+/* Takes from a tile the policies whose peaks are above this many bytes: less than was planned with.
+ * False: it fits none any more, and is gone; the next one has its index. */
+bool tune_space_limit(struct tune_space *space, size_t index, size_t pool_bytes);
+
+/* The cell of a tile under a policy, its pool limited (cell_limit_pool). */
 struct cell tune_cell(const struct cell *base, const struct tune_tile *tile, enum policy policy);
 
 /* The most and the least recycling policy under which it fits. */

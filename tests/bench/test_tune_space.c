@@ -122,6 +122,48 @@ static void space_has_every_tile_that_fits_and_no_other(void **state)
     }
 }
 
+/* Local arenas in 30,000 bytes: as a sweep plans them, whatever the pool that is asked for. */
+static void space_of_local_arenas_is_what_local_memory_holds(void **state)
+{
+    static const struct {
+        size_t pool_bytes;
+        bool pool_grow;
+    } pools[] = {{8192, false}, {(size_t)1 << 20, false}, {0, true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
+        struct tune_space_request request = request_for(pools[i].pool_bytes);
+        request.cell.pool_grow = pools[i].pool_grow;
+        request.cell.arena = PE_ARENAS_LOCAL;
+        request.cell.local_bytes = 30000;
+        request.max_alloc_bytes = (size_t)1 << 30;
+        request.base_align_bytes = 128;
+        assert_exact(&request);
+        struct tune_space space = space_for(&request);
+        assert_true(tune_space_fitting(&space, POLICY_NESTED) > 0);
+        for (size_t j = 0; j < space.count; j++) {
+            assert_true(space.tiles[j].peak_bytes[POLICY_NESTED] <= 30000 - 1024);
+        }
+        tune_space_fini(&space);
+    }
+}
+
+/* The buffer of all arenas is what the device's largest allocation bounds; local ones have none. */
+static void largest_allocation_does_not_bound_local_arenas(void **state)
+{
+    struct tune_space_request request = request_for(16384);
+
+    (void)state;
+    request.cell.arena = PE_ARENAS_LOCAL;
+    request.cell.local_bytes = 32768;
+    request.cell.pes = 1000;
+    request.max_alloc_bytes = (size_t)1 << 20;
+    request.base_align_bytes = 128;
+    struct tune_space space = space_for(&request);
+    assert_true(tune_space_fitting(&space, POLICY_NESTED) > 0);
+    tune_space_fini(&space);
+}
+
 static void space_leaves_out_what_the_device_cannot_hold(void **state)
 {
     struct tune_space_request request = request_for(0);
@@ -224,6 +266,31 @@ static struct tune_space by_hand(struct tune_tile tiles[5])
                                       .gflops = gflops[i]};
     }
     return (struct tune_space){.tiles = tiles, .count = 5};
+}
+
+static void limit_takes_the_policies_that_need_more(void **state)
+{
+    struct tune_tile tiles[5];
+    struct tune_space space = by_hand(tiles);
+
+    (void)state;
+    tiles[1].peak_bytes[POLICY_SCOPED] = 201;
+    assert_true(tune_space_limit(&space, 1, 200));
+    assert_false(tiles[1].fits[POLICY_SCOPED]);
+    assert_true(tiles[1].fits[POLICY_NESTED]);
+    assert_int_equal(space.count, 5);
+}
+
+static void limit_below_every_peak_of_a_tile_drops_it(void **state)
+{
+    struct tune_tile tiles[5];
+    struct tune_space space = by_hand(tiles);
+
+    (void)state;
+    assert_false(tune_space_limit(&space, 1, 199));
+    assert_int_equal(space.count, 4);
+    assert_int_equal(space.tiles[1].peak_bytes[POLICY_NESTED], 300);
+    assert_int_equal(space.tiles[3].peak_bytes[POLICY_NESTED], 50);
 }
 
 static void front_is_what_nothing_smaller_outruns(void **state)
@@ -370,12 +437,16 @@ int main(void)
         cmocka_unit_test(sides_are_powers_of_two_halves_between_and_the_extent),
         cmocka_unit_test(sides_of_a_large_extent_end_at_the_largest_block),
         cmocka_unit_test(space_has_every_tile_that_fits_and_no_other),
+        cmocka_unit_test(space_of_local_arenas_is_what_local_memory_holds),
+        cmocka_unit_test(largest_allocation_does_not_bound_local_arenas),
         cmocka_unit_test(space_leaves_out_what_the_device_cannot_hold),
         cmocka_unit_test(peaks_of_the_reference_tile_are_the_known_ones),
         cmocka_unit_test(space_of_one_policy_knows_no_other),
         cmocka_unit_test(unscoped_has_no_tile_where_nothing_fits),
         cmocka_unit_test(pool_of_a_few_bytes_has_an_empty_space),
         cmocka_unit_test(problem_that_is_refused_leaves_an_empty_space),
+        cmocka_unit_test(limit_takes_the_policies_that_need_more),
+        cmocka_unit_test(limit_below_every_peak_of_a_tile_drops_it),
         cmocka_unit_test(front_is_what_nothing_smaller_outruns),
         cmocka_unit_test(of_equal_bytes_the_faster_is_on_the_front),
         cmocka_unit_test(best_is_the_fastest_that_is_right_and_fits),

@@ -1,6 +1,8 @@
 /* See sweep_case.h. */
 #include "tests/device/sweep_case.h"
 
+#include "host/attention/run_state.h"
+
 struct spoiled spoiled;
 struct record record;
 struct device *device;
@@ -20,6 +22,8 @@ enum status __real_attention_launch(struct attention *attention, struct attentio
 enum status __wrap_attention_launch(struct attention *attention, struct attention_bound *bound,
                                     size_t item_end, bool poison, size_t count,
                                     struct event_time *time);
+size_t __real_attention_own_local_bytes(const struct attention *attention);
+size_t __wrap_attention_own_local_bytes(const struct attention *attention);
 
 enum status __wrap_attention_check(struct attention *attention, struct attention_bound *bound,
                                    const struct reference *reference, bool poison,
@@ -44,6 +48,7 @@ enum status __wrap_attention_launch(struct attention *attention, struct attentio
 {
     enum status status = __real_attention_launch(attention, bound, item_end, poison, count, time);
     spoiled.launches++;
+    spoiled.local_launches += bound->arenas->shape.space == PE_ARENAS_LOCAL ? 1 : 0;
     if (spoiled.host_ns > 0.0) {
         time->host_ns = spoiled.host_ns;
         time->event_ns = spoiled.host_ns;
@@ -61,6 +66,12 @@ enum status __wrap_attention_launch(struct attention *attention, struct attentio
         time->event_ns = (double)NAN;
     }
     return status;
+}
+
+size_t __wrap_attention_own_local_bytes(const struct attention *attention)
+{
+    return spoiled.own_local_bytes > 0 ? spoiled.own_local_bytes
+                                       : __real_attention_own_local_bytes(attention);
 }
 
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */

@@ -25,15 +25,17 @@ enum spoil {
 };
 
 struct spoiled {
-    enum spoil check;    /* what the check numbered `at` shows */
-    size_t at;           /* from 0 */
-    size_t checks;       /* so far */
-    size_t insane_every; /* every Nth launch has bad stamps; 0 = none */
-    size_t launches;     /* so far */
-    double event_factor; /* on every event time; 0 = none */
-    double host_ns;      /* of every launch, with an event time as long; 0 = as it was */
-    double first_ns;     /* of the first launch of a binding after its check; 0 = as it was */
-    const void *seen;    /* the binding launched last */
+    enum spoil check;       /* what the check numbered `at` shows */
+    size_t at;              /* from 0 */
+    size_t checks;          /* so far */
+    size_t insane_every;    /* every Nth launch has bad stamps; 0 = none */
+    size_t launches;        /* so far */
+    size_t local_launches;  /* of them, with local arenas */
+    size_t own_local_bytes; /* what every kernel takes of local memory; 0 = as it is */
+    double event_factor;    /* on every event time; 0 = none */
+    double host_ns;         /* of every launch, with an event time as long; 0 = as it was */
+    double first_ns;        /* of the first launch of a binding after its check; 0 = as it was */
+    const void *seen;       /* the binding launched last */
 };
 
 struct row {

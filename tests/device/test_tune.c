@@ -240,6 +240,93 @@ static void split_causal_problem_with_a_sink_is_tuned(void **state)
     tune_result_fini(&result);
 }
 
+/* A pool of 1 MiB of local memory, of which the device has `local_bytes`. */
+static struct tune_request local_request(size_t local_bytes)
+{
+    struct tune_request request = request_for((size_t)1 << 20);
+
+    request.cell.arena = PE_ARENAS_LOCAL;
+    request.cell.local_bytes = local_bytes;
+    return request;
+}
+
+static void assert_local_winners(const struct tune_result *result, size_t pool_bytes)
+{
+    assert_int_equal(result->wrong, 0);
+    assert_int_equal(result->ratio_count, TUNE_MAX_RATIOS);
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        const struct tune_winner *winner = &result->winners[policy];
+        assert_true(winner->found && winner->result.ok);
+        assert_true(winner->tile.peak_bytes[policy] <= pool_bytes);
+        assert_int_equal(winner->result.check.touch.peak_bytes, winner->tile.peak_bytes[policy]);
+    }
+    for (size_t i = 0; i < result->space.count; i++) {
+        assert_true(result->space.tiles[i].peak_bytes[POLICY_NESTED] <= pool_bytes);
+    }
+}
+
+static void local_arenas_are_tuned_in_what_local_memory_holds(void **state)
+{
+    static const enum kernel_style styles[] = {KERNEL_SIMD, KERNEL_SIMT};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct tune_result result;
+        struct tune_request request =
+            local_request(pool_for(8) + (size_t)PE_ARENAS_LOCAL_GUARD_BYTES);
+        request.cell.style = styles[i];
+        spoiled.launches = 0;
+        spoiled.local_launches = 0;
+        tune_fine(&request, &result);
+        assert_local_winners(&result, pool_for(8));
+        assert_true(spoiled.launches > 0);
+        assert_int_equal(spoiled.local_launches, spoiled.launches);
+        tune_result_fini(&result);
+    }
+}
+
+static void local_arenas_that_grow_are_tuned(void **state)
+{
+    (void)state;
+    struct tune_result result;
+    struct tune_request request = local_request(pool_for(8) + (size_t)PE_ARENAS_LOCAL_GUARD_BYTES);
+    request.cell.pool_grow = true;
+    tune_fine(&request, &result);
+    assert_local_winners(&result, pool_for(8));
+    tune_result_fini(&result);
+}
+
+/* Known once a kernel is built: tiles that were not looked at are still planned with all of it. */
+static void local_memory_that_kernels_take_is_left_to_them(void **state)
+{
+    (void)state;
+    struct tune_result result;
+    const size_t local_bytes = device->info.local_bytes;
+    const struct tune_request request = local_request(local_bytes);
+    spoiled.own_local_bytes = local_bytes - PE_ARENAS_LOCAL_GUARD_BYTES - pool_for(8);
+    tune_fine(&request, &result);
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        assert_true(result.winners[policy].found && result.winners[policy].result.ok);
+        assert_true(result.winners[policy].tile.peak_bytes[policy] <= pool_for(8));
+    }
+    tune_result_fini(&result);
+}
+
+static void kernels_that_take_all_local_memory_are_no_failure(void **state)
+{
+    (void)state;
+    struct tune_result result;
+    struct tune_request request = local_request(device->info.local_bytes);
+    request.cell.problem.seq_q = 2;
+    request.cell.problem.seq_kv = 2;
+    request.limit_s = 600.0; /* it ends when all four are looked at */
+    spoiled.own_local_bytes = device->info.local_bytes;
+    tune_fine(&request, &result);
+    assert_int_equal(result.space.count, 0);
+    assert_false(result.winners[POLICY_NESTED].found);
+    tune_result_fini(&result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +341,10 @@ int main(void)
         SWEEP_TEST(interrupted_look_keeps_what_was_timed),
         SWEEP_TEST(interrupted_pairs_keep_the_verified_winners),
         SWEEP_TEST(split_causal_problem_with_a_sink_is_tuned),
+        SWEEP_TEST(local_arenas_are_tuned_in_what_local_memory_holds),
+        SWEEP_TEST(local_arenas_that_grow_are_tuned),
+        SWEEP_TEST(local_memory_that_kernels_take_is_left_to_them),
+        SWEEP_TEST(kernels_that_take_all_local_memory_are_no_failure),
     };
     return cmocka_run_group_tests_name("device.tune", tests, open_device, close_device);
 }

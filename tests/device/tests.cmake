@@ -26,12 +26,13 @@ endforeach()
 scratchscope_test(device.index device device/test_index.c attention)
 scratchscope_test(device.mutations device device/test_mutations.c attention)
 
-# Whole sweeps, profiles and searches; sweep_case.c stands between them and two functions of attention.
+# Whole sweeps, profiles and searches; sweep_case.c stands between them and three functions of attention.
 foreach(test sweep sweep_pairs profile tune)
     scratchscope_test(device.${test} device device/test_${test}.c bench)
     target_sources(test_device_${test} PRIVATE device/sweep_case.c)
     target_link_options(test_device_${test} PRIVATE -Wl,--wrap=attention_check
-                                                    -Wl,--wrap=attention_launch)
+                                                    -Wl,--wrap=attention_launch
+                                                    -Wl,--wrap=attention_own_local_bytes)
 endforeach()
 set_tests_properties(device.profile PROPERTIES TIMEOUT 1200) # some fifty builds
 
