@@ -86,7 +86,7 @@ struct profile_sink {
     bool (*interrupted)(void *user);
 };
 
-/* Plans, checks and profiles a cell. A wrong plain build ends it with STATUS_OK and wrong = 1;
+/* Plans, checks and profiles a cell with global arenas. A wrong plain build ends it with STATUS_OK and wrong = 1;
  * STATUS_INTERRUPTED: the parts that are done are in *out. STATUS_BAD_INPUT: the cell overflows its
  * pool; STATUS_NO_SPACE: the device; else as attention_create. */
 enum status profile_run(struct device *device, const struct topology *topology, struct cell *cell,

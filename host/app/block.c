@@ -70,7 +70,7 @@ static void tell(const struct cell *cell, const char *how)
                   dtype_name(problem->dtype), problem->seq_kv);
 }
 
-static enum status tune_now(const struct place *place, struct cell *cell,
+static enum status tune_now(const struct place *place, const struct cell *cell,
                             struct tune_result *result)
 {
     struct block_watch watch;
@@ -121,14 +121,16 @@ enum status block_tune(const struct place *place, struct cell *cell)
     struct tune_result result = {.wrong = 0};
     const struct cell asked = *cell;
     const struct tune_store_key key = {.device = &place->device->info, .cell = &asked};
+    struct cell placed = *cell;
 
+    placed.local_bytes = place->device->info.local_bytes;
     tune_store_init(&store);
-    if (tune_store_find(&store, &key, cell->policy, &tile) && still_fits(cell, &tile)) {
+    if (tune_store_find(&store, &key, cell->policy, &tile) && still_fits(&placed, &tile)) {
         set_tile(cell, &tile);
         tell(cell, "is stored");
         return STATUS_OK;
     }
-    STATUS_TRY(tune_now(place, cell, &result));
+    STATUS_TRY(tune_now(place, &placed, &result));
     STATUS_TRY(take_winner(&store, &key, &result, cell));
 out:
     tune_result_fini(&result);

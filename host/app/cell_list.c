@@ -124,6 +124,13 @@ static void append_mask(char *name, const struct problem *problem, const struct 
     }
 }
 
+/* A device may leave a cell less (cell_limit_pool); its name stays. */
+static size_t asked_pool(const struct settings *settings)
+{
+    return settings->pool.bytes != 0 ? settings->pool.bytes
+                                     : preset_at(settings->preset)->pool_bytes;
+}
+
 void cell_list_name(const struct settings *settings, struct cell *cell)
 {
     const struct preset *preset = preset_at(settings->preset);
@@ -135,7 +142,7 @@ void cell_list_name(const struct settings *settings, struct cell *cell)
     if (cell->pool_grow) {
         append(cell->name, "/pool:grow");
     } else {
-        append_if(cell->name, "pool", cell->pool_bytes, preset->pool_bytes);
+        append_if(cell->name, "pool", asked_pool(settings), preset->pool_bytes);
     }
     append_if(cell->name, "pes", settings->pes, 0);
     if (settings->kernel != SETTINGS_KERNEL_AUTO) {
@@ -301,7 +308,7 @@ static enum status set_cell(const struct settings *settings, const size_t value[
         .pes = settings->pes,
         .arena = settings_arena(settings),
         .local_bytes = SIZE_MAX,
-        .pool_bytes = settings->pool.bytes != 0 ? settings->pool.bytes : preset->pool_bytes,
+        .pool_bytes = asked_pool(settings),
         .pool_grow = settings->pool.grow,
         .alignment = ARENA_DEFAULT_ALIGNMENT,
         .poison = settings->poison,

@@ -37,7 +37,7 @@ static enum status prepare(struct job *job)
     if (settings->tiles.count == 0 && preset_at(settings->preset)->tiles != NULL) {
         STATUS_TRY(ranges_add("--tiles", &settings->tiles, STANDARD_TILES));
     }
-    settings->arena = PE_ARENAS_GLOBAL; /* variants read v in place, which a local one could not */
+    settings->arena = PE_ARENAS_GLOBAL; /* whatever the preset's */
     STATUS_TRY(cell_list_init(settings, &job->list));
     if (job->list.count != 1) {
         status = STATUS_FAIL(STATUS_BAD_INPUT, "profile",

@@ -93,6 +93,20 @@ static enum status check_block(const struct settings *settings)
     return STATUS_OK;
 }
 
+/* A variant that reads v from its source could not read an arena in local memory as well. */
+static enum status check_arena(enum command command, const struct settings *settings)
+{
+    if (command != COMMAND_PROFILE || settings->arena != PE_ARENAS_LOCAL) {
+        return STATUS_OK;
+    }
+    enum status status =
+        STATUS_FAIL(STATUS_BAD_INPUT, "--arena",
+                    "profile takes no local arenas: its shortcuts read v in global memory in place "
+                    "of the arena");
+    status_hint("--arena global, or scratchscope sweep --arena local for the time of the whole");
+    return status;
+}
+
 /* One search is for one problem. */
 static enum status check_single(const struct settings *settings)
 {
@@ -135,6 +149,7 @@ static enum status check(enum command command, const struct settings *settings)
     if (command == COMMAND_TUNE) {
         STATUS_TRY(check_single(settings));
     }
+    STATUS_TRY(check_arena(command, settings));
     STATUS_TRY(check_block(settings));
     STATUS_TRY(check_window(settings));
     STATUS_TRY(check_resume(settings));

@@ -61,8 +61,8 @@ static const struct option options[] = {
      .argument = "S",
      .standard = "cap16: 16",
      .help =
-         "keys, in tiles of the preset's: seq_kv = S x 64 for cap16, whatever tile is tried. The "
-         "other presets fix seq_kv"},
+         "keys, in tiles of the preset's: seq_kv = S x 64 for cap16, S x 32 for chip48, whatever "
+         "tile is tried. The other presets fix seq_kv"},
     {.name = "policy",
      .type = OPTION_WORDS,
      .commands = FOR_ROWS | FOR_TUNE,
@@ -264,7 +264,7 @@ static const struct option options[] = {
              "can be timed past its cap"},
     {.name = "arena",
      .type = OPTION_WORD,
-     .commands = FOR_SWEEP,
+     .commands = FOR_SWEEP | FOR_TUNE,
      .offset = AT(arena),
      .words = "global|local",
      .section = section_memory,
@@ -282,6 +282,15 @@ static const struct option options[] = {
      .standard = "the preset's; cap16: global",
      .help = "where the arenas are; a plan knows no device, so that local is a name alone, and "
              "the pool is what --pool says"},
+    {.name = "arena",
+     .type = OPTION_WORD,
+     .commands = FOR_PROFILE,
+     .offset = AT(arena),
+     .words = "global|local",
+     .section = section_memory,
+     .argument = "global",
+     .standard = "global, for chip48 too",
+     .help = "where the arenas are: profile has no local ones, as its shortcuts read v in place"},
     {.name = "pes",
      .type = OPTION_COUNT,
      .commands = FOR_SWEEP | FOR_PROFILE | FOR_TUNE,

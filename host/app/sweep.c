@@ -103,8 +103,8 @@ static enum status open_place(struct job *job)
 
     STATUS_TRY(place_open(&request, &job->place));
     cell_list_place(&job->list, job->place.style, job->place.pes);
-    cell_list_local(&job->list, job->place.device->info.local_bytes);
     STATUS_TRY(block_resolve(&job->settings, &job->place, &job->list));
+    cell_list_local(&job->list, job->place.device->info.local_bytes);
     if (job->settings.block.automatic) {
         STATUS_TRY(cell_list_choose(&job->list));
     }

@@ -46,6 +46,7 @@ static enum status open_place(struct job *job, const char *program)
         .pes = job->settings.pes,
         .pool_bytes = job->list.cells[0].pool_bytes,
         .bind = job->settings.bind,
+        .arena = settings_arena(&job->settings),
     };
 
     STATUS_TRY(place_open(&request, &job->place));
@@ -65,6 +66,8 @@ static enum status open_place(struct job *job, const char *program)
         .seed = job->settings.seed,
         .check_work = REFERENCE_DEFAULT_WORK,
     };
+    job->request.cell.local_bytes = job->place.device->info.local_bytes;
+    cell_limit_pool(&job->request.cell);
     for (size_t i = 0; i < job->list.count; i++) {
         job->request.policies[job->list.cells[i].policy] = true;
     }
@@ -88,7 +91,7 @@ static void keep(const struct job *job)
 {
     struct tune_store store;
     const struct tune_store_key key = {.device = &job->place.device->info,
-                                       .cell = &job->request.cell};
+                                       .cell = &job->list.cells[0]};
     bool found = false;
 
     for (size_t policy = 0; policy < POLICY_COUNT; policy++) {

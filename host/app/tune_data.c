@@ -30,17 +30,19 @@ static json_t *cell_json(const struct tune_report *report, const struct tune_row
     const struct problem *p = &cell->problem;
     const size_t peak_bytes = row->tile->peak_bytes[row->policy];
 
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "preset", cell->preset, "policy", policy_name(row->policy), "dtype", dtype_name(p->dtype),
-        "kernel", kernel_style_name(cell->style), "pes", context_size(cell->pes), "batch",
-        context_size(p->batch), "q_heads", context_size(p->q_heads), "kv_heads",
-        context_size(p->kv_heads), "seq_q", context_size(p->seq_q), "seq_kv",
-        context_size(p->seq_kv), "head_dim", context_size(p->head_dim), "head_dim_v",
-        context_size(p->head_dim_v), "block_m", context_size(row->tile->block_m), "block_n",
-        context_size(row->tile->block_n), "tiles", context_size(row->tile->tiles), "pool_bytes",
-        cell->pool_grow ? json_null() : context_size(cell->pool_bytes), "planned_peak_bytes",
-        context_size(peak_bytes));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                     "s:o, s:o, s:o}",
+                     "preset", cell->preset, "policy", policy_name(row->policy), "dtype",
+                     dtype_name(p->dtype), "kernel", kernel_style_name(cell->style), "arena",
+                     pe_arenas_space_name(cell->arena), "pes", context_size(cell->pes), "batch",
+                     context_size(p->batch), "q_heads", context_size(p->q_heads), "kv_heads",
+                     context_size(p->kv_heads), "seq_q", context_size(p->seq_q), "seq_kv",
+                     context_size(p->seq_kv), "head_dim", context_size(p->head_dim), "head_dim_v",
+                     context_size(p->head_dim_v), "block_m", context_size(row->tile->block_m),
+                     "block_n", context_size(row->tile->block_n), "tiles",
+                     context_size(row->tile->tiles), "pool_bytes",
+                     cell->pool_grow ? json_null() : context_size(cell->pool_bytes),
+                     "planned_peak_bytes", context_size(peak_bytes));
 }
 
 /* A winner's verdict; null elsewhere: only winners are checked. */

@@ -349,9 +349,11 @@ static void write_head(const struct tune_report *report, FILE *file)
     if (problem_parts(&cell->problem) > 1) {
         title_count(", parts ", problem_parts(&cell->problem), file);
     }
-    (void)fprintf(file, ", pool %s x %zu PE%s, %s kernel\n",
+    (void)fprintf(file, ", pool %s x %zu PE%s%s, %s kernel\n",
                   cell->pool_grow ? "as needed" : units_format_bytes(cell->pool_bytes, pool),
-                  cell->pes, cell->pes == 1 ? "" : "s", kernel_style_name(cell->style));
+                  cell->pes, cell->pes == 1 ? "" : "s",
+                  cell->arena == PE_ARENAS_LOCAL ? " in local memory" : "",
+                  kernel_style_name(cell->style));
 }
 
 static void write_counts(const struct tune_report *report, FILE *file)

@@ -111,8 +111,8 @@ static json_t *problem_json(const struct problem *p)
 static json_t *common_json(const struct cell *cell, enum kernel_style style)
 {
     return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "kernel", kernel_style_name(style),
-                     "kernel_hash", kernel_json(style), "arena", "global", "alignment",
-                     context_size(cell->alignment), "pool_bytes",
+                     "kernel_hash", kernel_json(style), "arena", pe_arenas_space_name(cell->arena),
+                     "alignment", context_size(cell->alignment), "pool_bytes",
                      cell->pool_grow ? json_string("grow") : context_size(cell->pool_bytes),
                      "problem", problem_json(&cell->problem));
 }

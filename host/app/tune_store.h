@@ -22,7 +22,9 @@ struct tune_store {
     bool told;                            /* what does not work was told */
 };
 
-/* Where an answer holds. Of the cell, the block, S and the policy do not count. */
+/* Where an answer holds. Of the cell, the block, S and the policy do not count. Its pool is the one
+ * that was asked for, which a plan knows as well; what a device has for local ones, its name tells.
+ */
 struct tune_store_key {
     const struct device_info *device; /* NULL in a plan: any */
     const struct cell *cell;          /* with style and pes; in a plan pes 0 = any */

@@ -127,6 +127,8 @@ static void profile_refuses_what_it_can_not_run(void **state)
     refuse("profile --dtype bf16", "no kernel stores bf16");
     refuse("profile --repetitions 3", "--repetitions");
     refuse("profile --output p.xyz", "does not tell a format");
+    refuse("profile --arena local", "error: --arena: profile takes no local arenas");
+    refuse("profile --preset chip48 --arena local", "hint: --arena global");
 }
 
 static void profile_in_a_pool_that_is_too_small_says_what_asks(void **state)

@@ -323,8 +323,8 @@ static void store_that_cannot_be_written_does_not_stop_tune(void **state)
     cli_fini(&run);
 }
 
-/* The first one tunes, the second one finds what the first one kept. */
-static void attend_tunes_once(void **state)
+/* The first one tunes, the second one finds what the first one kept; each kind of arena anew. */
+static void attend_tunes_once_an_arena(void **state)
 {
     struct cli_run run;
     char folder[CLI_PATH_BYTES];
@@ -343,7 +343,92 @@ static void attend_tunes_once(void **state)
     assert_int_equal(run.code, 0);
     cli_says(run.err, "is stored (nested, f32, 2 keys)");
     cli_fini(&run);
+    attend_run(&run, folder, "--block auto --arena local --device cpu");
+    assert_int_equal(run.code, 0);
+    cli_says(run.err, "is the fastest that was found");
+    cli_says(run.out, " in local memory");
+    cli_fini(&run);
+    attend_run(&run, folder, "--block auto --arena local --device cpu");
+    assert_int_equal(run.code, 0);
+    cli_says(run.err, "is stored (nested, f32, 2 keys)");
+    cli_fini(&run);
     cli_remove_folder(folder);
+}
+
+/* 1 MiB is more than the CPU device has: names and keys are those of the pool that was asked for,
+ * and so a plan, which knows no device, finds the tile. */
+static void local_tile_is_tuned_kept_and_taken_for_local_arenas_alone(void **state)
+{
+    struct cli_run run;
+    char tuned[32];
+    char used[32];
+
+    (void)state;
+    run_ok(&run, TUNE " --arena local --format json");
+    json_t *file = cli_json(run.out);
+    static const char *const policies[] = {"unscoped", "scoped", "nested"};
+    for (size_t i = 0; i < 3; i++) {
+        check_winner(file, policies[i]);
+    }
+    const json_t *row = winner(file, "nested");
+    assert_string_equal(json_string_value(json_object_get(row, "arena")), "local");
+    assert_true(cli_integer(row, "pool_bytes") < 1 << 20);
+    (void)snprintf(tuned, sizeof tuned, "%lldx%lld", cli_integer(row, "block_m"),
+                   cli_integer(row, "block_n"));
+    const char *name = json_string_value(json_object_get(row, "name"));
+    cli_says(name, "/arena:local");
+    assert_null(strstr(name, "/pool:"));
+    json_decref(file);
+    cli_fini(&run);
+
+    run_ok(&run, SWEEP " --tiles 1 --arena local --block auto --format json");
+    cli_says(run.err, "is stored (nested, f16, 64 keys)");
+    assert_int_equal(row_tile(run.out, used), 1);
+    assert_string_equal(used, tuned);
+    cli_says(run.out, "/arena:local");
+    assert_null(strstr(run.out, "/pool:"));
+    cli_fini(&run);
+    run_ok(&run, "plan " PROBLEM " --tiles 1 --arena local --block auto --format json");
+    assert_int_equal(row_tile(run.out, used), 1);
+    assert_string_equal(used, tuned);
+    cli_fini(&run);
+    refused("plan " PROBLEM " --tiles 1 --block auto", "no tile is stored");
+}
+
+/* chip48 is local unless told otherwise, S of 32 keys. */
+static void tune_of_chip48_is_local(void **state)
+{
+    struct cli_run run;
+
+    (void)state;
+    run_ok(&run, "tune --preset chip48 " PROBLEM " --tiles 1 --time-limit 0.3 --device cpu");
+    cli_says(run.out, "chip48: f16, head_dim 16, heads 1, seq_q 16, seq_kv 32, pool 48 KiB x ");
+    cli_says(run.out, " in local memory, simd kernel");
+    cli_fini(&run);
+    run_ok(&run, "tune --preset chip48 " PROBLEM
+                 " --tiles 1 --time-limit 0.3 --device cpu --policy nested --arena global");
+    assert_null(strstr(run.out, "in local memory"));
+    cli_fini(&run);
+}
+
+static void profile_takes_the_stored_tile(void **state)
+{
+    struct cli_run run;
+    char tuned[32];
+    char named[64];
+
+    (void)state;
+    tune_tile(TUNE " --policy nested --format json", "nested", tuned);
+    run_ok(&run,
+           "profile " PROBLEM " --tiles 1 --rounds 1 --device cpu --block auto --format json");
+    cli_says(run.err, "is stored (nested, f16, 64 keys)");
+    json_t *file = cli_json(run.out);
+    const json_t *plain = json_object_get(json_object_get(file, "profile"), "plain");
+    (void)snprintf(named, sizeof named, "%lldx%lld", cli_integer(plain, "block_m"),
+                   cli_integer(plain, "block_n"));
+    assert_string_equal(named, tuned);
+    json_decref(file);
+    cli_fini(&run);
 }
 
 static void wait_ms(long ms)
@@ -403,7 +488,10 @@ int main(void)
         TUNE_TEST(plan_without_an_answer_says_how_to_get_one),
         TUNE_TEST(damaged_store_is_told_and_does_not_stop_tune),
         TUNE_TEST(store_that_cannot_be_written_does_not_stop_tune),
-        TUNE_TEST(attend_tunes_once),
+        TUNE_TEST(attend_tunes_once_an_arena),
+        TUNE_TEST(local_tile_is_tuned_kept_and_taken_for_local_arenas_alone),
+        TUNE_TEST(tune_of_chip48_is_local),
+        TUNE_TEST(profile_takes_the_stored_tile),
         TUNE_TEST(interrupted_tune_prints_what_it_has),
     };
     return cmocka_run_group_tests_name("cli.tune", tests, NULL, NULL);

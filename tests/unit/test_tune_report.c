@@ -291,6 +291,25 @@ static void csv_without_rows_is_its_header(void **state)
     fixture_fini(&f);
 }
 
+/* A device leaves 500 KiB of the preset's 1 MiB: the title and the rows tell it, their names do
+ * not. */
+static void local_arenas_are_told_with_the_pool_that_there_was(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16 --arena local");
+    cell_list_local(&f.list, 513024);
+    win(&f, 0.98, 0.97, 0.99);
+    assert_non_null(
+        strstr(write_as(&f, FORMAT_TABLE), "pool 500 KiB x 2 PEs in local memory, simd kernel\n"));
+    const char *json = write_as(&f, FORMAT_JSON);
+    assert_non_null(strstr(json, "\"arena\": \"local\""));
+    assert_non_null(strstr(json, "\"pool_bytes\": 512000"));
+    assert_null(strstr(json, "/pool:"));
+    fixture_fini(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +324,7 @@ int main(void)
         cmocka_unit_test(time_is_that_of_the_whole_problem),
         cmocka_unit_test(csv_has_as_many_columns_in_every_line),
         cmocka_unit_test(csv_without_rows_is_its_header),
+        cmocka_unit_test(local_arenas_are_told_with_the_pool_that_there_was),
     };
     return cmocka_run_group_tests_name("unit.tune_report", tests, NULL, NULL);
 }

@@ -213,6 +213,9 @@ static void change(struct fixture *f, size_t which)
     case 10:
         (void)snprintf(f->device.name, sizeof f->device.name, "other");
         break;
+    case 11:
+        f->cell.arena = PE_ARENAS_LOCAL;
+        break;
     default:
         f->cell.pool_grow = true;
         break;
@@ -221,7 +224,7 @@ static void change(struct fixture *f, size_t which)
 
 static void every_part_of_the_key_counts(void **state)
 {
-    enum { PARTS = 11 + 12 };
+    enum { PARTS = 11 + 13 };
 
     (void)state;
     for (size_t which = 0; which < PARTS; which++) {
@@ -425,6 +428,9 @@ static void search_without_a_device_tells_different_answers_apart(void **state)
     assert_int_equal(tile.block_m, 8);
     assert_int_equal(search(&f, true, 2, &tile), 1);
     assert_int_equal(tile.block_m, 48);
+    f.cell.arena = PE_ARENAS_LOCAL;
+    assert_int_equal(search(&f, true, 0, &tile), 0);
+    f.cell.arena = PE_ARENAS_GLOBAL;
     f.cell.problem.seq_q = 1;
     assert_int_equal(search(&f, true, 0, &tile), 0);
     fixture_fini(&f);
