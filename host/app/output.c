@@ -324,9 +324,7 @@ enum status output_write(int fd, const char *name, const char *bytes, size_t len
     return STATUS_OK;
 }
 
-/* The report as text, on the heap, so that one write tells whether all of it arrived. */
-static enum status render(const struct report *report, enum format format, char **bytes,
-                          size_t *length)
+static enum status render(struct output_text text, enum format format, char **bytes, size_t *length)
 {
     *bytes = NULL;
     *length = 0;
@@ -334,25 +332,11 @@ static enum status render(const struct report *report, enum format format, char 
     if (file == NULL) {
         return STATUS_FAIL(STATUS_NO_MEMORY, "results", "no memory to write them");
     }
-    enum status status = write_report(report, format, file);
+    enum status status = text.write(text.what, format, file);
     bool failed = ferror(file) != 0;
     if ((fclose(file) != 0 || failed) && status == STATUS_OK) {
         status = STATUS_FAIL(STATUS_NO_MEMORY, "results", "no memory to write them");
     }
-    return status;
-}
-
-static enum status write_to(int fd, const char *name, const struct report *report,
-                            enum format format)
-{
-    enum status status = STATUS_OK;
-    char *bytes = NULL;
-    size_t length = 0;
-
-    STATUS_TRY(render(report, format, &bytes, &length));
-    STATUS_TRY(output_write(fd, name, bytes, length));
-out:
-    free(bytes);
     return status;
 }
 
@@ -400,14 +384,14 @@ void output_discard(const struct output *output, const char *name)
     }
 }
 
-static enum status replace_file(const struct output *output, const struct report *report)
+enum status output_put(const struct output *output, struct output_text text)
 {
     enum status status = STATUS_OK;
     char name[OUTPUT_NAME_BYTES];
     char *bytes = NULL;
     size_t length = 0;
 
-    STATUS_TRY(render(report, output->format, &bytes, &length));
+    STATUS_TRY(render(text, output->format, &bytes, &length));
     STATUS_TRY(output_stage(output, bytes, length, name));
     STATUS_TRY(output_commit(output, bytes, length, name));
 out:
@@ -415,10 +399,48 @@ out:
     return status;
 }
 
+enum status output_print(enum format format, struct output_text text)
+{
+    enum status status = STATUS_OK;
+    char *bytes = NULL;
+    size_t length = 0;
+
+    STATUS_TRY(render(text, format, &bytes, &length));
+    STATUS_TRY(output_write(STDOUT_FILENO, "stdout", bytes, length));
+out:
+    free(bytes);
+    return status;
+}
+
+enum status outputs_put(const struct outputs *outputs, enum format format, struct output_text text)
+{
+    enum status first = STATUS_OK;
+
+    for (size_t i = 0; i < outputs->count; i++) {
+        enum status status = output_put(&outputs->items[i], text);
+        first = first == STATUS_OK ? status : first;
+    }
+    if (!outputs->takes_stdout) {
+        enum status status = output_print(format, text);
+        first = first == STATUS_OK ? status : first;
+    }
+    return first;
+}
+
+static enum status write_rows(const void *what, enum format format, FILE *file)
+{
+    return write_report(what, format, file);
+}
+
+static struct output_text rows_text(const struct report *report)
+{
+    return (struct output_text){.write = write_rows, .what = report};
+}
+
 static enum status write_file(struct output *output, const struct report *report)
 {
     double start = clock_s();
-    enum status status = replace_file(output, report);
+    enum status status = output_put(output, rows_text(report));
 
     output->wrote_at_s = clock_s();
     output->write_s = output->wrote_at_s - start;
@@ -447,18 +469,5 @@ out:
 
 enum status outputs_finish(struct outputs *outputs, const struct report *report, enum format format)
 {
-    enum status first = STATUS_OK;
-
-    for (size_t i = 0; i < outputs->count; i++) {
-        struct output *output = &outputs->items[i];
-        enum status status = output->target != NULL
-                                 ? write_file(output, report)
-                                 : write_to(output->stream, output->path, report, output->format);
-        first = first == STATUS_OK ? status : first;
-    }
-    if (!outputs->takes_stdout) {
-        enum status status = write_to(STDOUT_FILENO, "stdout", report, format);
-        first = first == STATUS_OK ? status : first;
-    }
-    return first;
+    return outputs_put(outputs, format, rows_text(report));
 }

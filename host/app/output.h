@@ -59,6 +59,22 @@ enum status output_commit(const struct output *output, const char *bytes, size_t
 void output_discard(const struct output *output, const char *name);
 void output_close(struct output *output);
 
+/* A text that is written into a stream, in a form. */
+struct output_text {
+    enum status (*write)(const void *what, enum format format, FILE *file);
+    const void *what;
+};
+
+/* The whole text first, so that one write tells whether all of it arrived; then to the output, a
+ * regular file whole or not at all, or to stdout. STATUS_IO, STATUS_NO_MEMORY. */
+enum status output_put(const struct output *output, struct output_text text) STATUS_MUST_USE;
+enum status output_print(enum format format, struct output_text text) STATUS_MUST_USE;
+
+/* The text to every output, and to stdout unless one of them is stdout. Goes on after a failure,
+ * and returns the first. */
+enum status outputs_put(const struct outputs *outputs, enum format format,
+                        struct output_text text) STATUS_MUST_USE;
+
 /* Whether the path is "-" or names what stdout is. */
 bool output_is_stdout(const char *path);
 

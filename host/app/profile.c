@@ -104,56 +104,14 @@ static enum status run(struct job *job)
     return status;
 }
 
-/* The report as text, on the heap. */
-static enum status render(const struct profile_report *report, enum format format, char **bytes,
-                          size_t *length)
+static enum status write_text(const void *what, enum format format, FILE *file)
 {
-    *bytes = NULL;
-    *length = 0;
-    FILE *file = open_memstream(bytes, length);
-    if (file == NULL) {
-        return STATUS_FAIL(STATUS_NO_MEMORY, "profile", "no memory to write it");
-    }
-    enum status status = profile_write(report, format, file);
-    bool failed = ferror(file) != 0;
-    if ((fclose(file) != 0 || failed) && status == STATUS_OK) {
-        status = STATUS_FAIL(STATUS_NO_MEMORY, "profile", "no memory to write it");
-    }
-    return status;
+    return profile_write(what, format, file);
 }
 
-static enum status write_file(const struct output *output, const struct profile_report *report)
-{
-    enum status status = STATUS_OK;
-    char name[OUTPUT_NAME_BYTES];
-    char *bytes = NULL;
-    size_t length = 0;
-
-    STATUS_TRY(render(report, output->format, &bytes, &length));
-    STATUS_TRY(output_stage(output, bytes, length, name));
-    STATUS_TRY(output_commit(output, bytes, length, name));
-out:
-    free(bytes);
-    return status;
-}
-
-static enum status print(const struct profile_report *report, enum format format)
-{
-    enum status status = STATUS_OK;
-    char *bytes = NULL;
-    size_t length = 0;
-
-    STATUS_TRY(render(report, format, &bytes, &length));
-    STATUS_TRY(output_write(STDOUT_FILENO, "stdout", bytes, length));
-out:
-    free(bytes);
-    return status;
-}
-
-/* To every file and to stdout; goes on after a failure, and returns the first. */
+/* To every file and to stdout. */
 static enum status write_all(struct job *job, const char *program)
 {
-    enum status first = STATUS_OK;
     const struct context context = {
         .executable = program,
         .device = &job->place.device->info,
@@ -167,15 +125,8 @@ static enum status write_all(struct job *job, const char *program)
                                           .profile = &job->profile,
                                           .utf8 = app_utf8()};
 
-    for (size_t i = 0; i < job->outputs.count; i++) {
-        enum status status = write_file(&job->outputs.items[i], &report);
-        first = first == STATUS_OK ? status : first;
-    }
-    if (!job->outputs.takes_stdout) {
-        enum status status = print(&report, outputs_stdout_format(&job->settings));
-        first = first == STATUS_OK ? status : first;
-    }
-    return first;
+    return outputs_put(&job->outputs, outputs_stdout_format(&job->settings),
+                       (struct output_text){.write = write_text, .what = &report});
 }
 
 /* Whatever ended it, what was checked and measured goes where it belongs. */

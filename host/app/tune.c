@@ -105,56 +105,13 @@ static void keep(const struct job *job)
 
 /* Results ----------------------------------------------------------------------------------- */
 
-static enum status render(const struct tune_report *report, enum format format, char **bytes,
-                          size_t *length)
+static enum status write_text(const void *what, enum format format, FILE *file)
 {
-    *bytes = NULL;
-    *length = 0;
-    FILE *file = open_memstream(bytes, length);
-
-    if (file == NULL) {
-        return STATUS_FAIL(STATUS_NO_MEMORY, "tune", "no memory for its results");
-    }
-    enum status status = tune_report_write(report, format, file);
-    const bool failed = ferror(file) != 0;
-    if ((fclose(file) != 0 || failed) && status == STATUS_OK) {
-        status = STATUS_FAIL(STATUS_NO_MEMORY, "tune", "no memory for its results");
-    }
-    return status;
+    return tune_report_write(what, format, file);
 }
 
-static enum status write_output(const struct tune_report *report, const struct output *output)
-{
-    enum status status = STATUS_OK;
-    char name[OUTPUT_NAME_BYTES];
-    char *bytes = NULL;
-    size_t length = 0;
-
-    STATUS_TRY(render(report, output->format, &bytes, &length));
-    STATUS_TRY(output_stage(output, bytes, length, name));
-    STATUS_TRY(output_commit(output, bytes, length, name));
-out:
-    free(bytes);
-    return status;
-}
-
-static enum status write_stdout(const struct tune_report *report, enum format format)
-{
-    enum status status = STATUS_OK;
-    char *bytes = NULL;
-    size_t length = 0;
-
-    STATUS_TRY(render(report, format, &bytes, &length));
-    STATUS_TRY(output_write(STDOUT_FILENO, "stdout", bytes, length));
-out:
-    free(bytes);
-    return status;
-}
-
-/* Goes on after a failure, and returns the first. */
 static enum status write_results(const struct job *job, bool stopped)
 {
-    enum status first = STATUS_OK;
     struct tune_report report = {
         .settings = &job->settings,
         .cell = &job->request.cell,
@@ -167,15 +124,8 @@ static enum status write_results(const struct job *job, bool stopped)
     for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
         report.policies[policy] = job->request.policies[policy];
     }
-    for (size_t i = 0; i < job->outputs.count; i++) {
-        enum status status = write_output(&report, &job->outputs.items[i]);
-        first = first == STATUS_OK ? status : first;
-    }
-    if (!job->outputs.takes_stdout) {
-        enum status status = write_stdout(&report, outputs_stdout_format(&job->settings));
-        first = first == STATUS_OK ? status : first;
-    }
-    return first;
+    return outputs_put(&job->outputs, outputs_stdout_format(&job->settings),
+                       (struct output_text){.write = write_text, .what = &report});
 }
 
 /* Whatever ended the search, what it has found goes where it belongs. */
