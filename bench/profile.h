@@ -86,9 +86,9 @@ struct profile_sink {
     bool (*interrupted)(void *user);
 };
 
-/* Plans, checks and profiles a cell with global arenas. A wrong plain build ends it with STATUS_OK and wrong = 1;
- * STATUS_INTERRUPTED: the parts that are done are in *out. STATUS_BAD_INPUT: the cell overflows its
- * pool; STATUS_NO_SPACE: the device; else as attention_create. */
+/* Plans, checks and profiles a cell with global arenas. A wrong plain build ends it with STATUS_OK
+ * and wrong = 1; STATUS_INTERRUPTED: the parts that are done are in *out. STATUS_BAD_INPUT: the
+ * cell overflows its pool; STATUS_NO_SPACE: the device; else as attention_create. */
 enum status profile_run(struct device *device, const struct topology *topology, struct cell *cell,
                         const struct profile_options *options, const struct profile_sink *sink,
                         struct profile *out) STATUS_MUST_USE;
