@@ -22,6 +22,7 @@ struct cell {
     const char *preset;         /* "cap16" */
     enum policy policy;         /* */
     enum kernel_style style;    /* */
+    bool any_style;             /* style is not known yet: the device chooses it */
     struct problem problem;     /* */
     size_t pes;                 /* work-groups; 0 in a plan without a device = not known */
     size_t pool_bytes;          /* of one PE; with pool_grow filled in by cell_plan, which also */

@@ -137,12 +137,11 @@ out:
     return status;
 }
 
-enum status block_recall(const struct settings *settings, struct cell *cell)
+enum status block_recall(struct cell *cell)
 {
     struct tune_store store;
     struct tune_store_tile tile;
-    const struct tune_store_key key = {.cell = cell,
-                                       .any_style = settings->kernel == SETTINGS_KERNEL_AUTO};
+    const struct tune_store_key key = {.cell = cell};
 
     tune_store_init(&store);
     const size_t count = tune_store_search(&store, &key, cell->policy, &tile);
@@ -191,7 +190,7 @@ static enum status resolve_config(const struct settings *settings, const struct 
     enum status status = STATUS_OK;
     struct cell cell = tuned_cell(settings, list, first, end);
 
-    STATUS_TRY(place != NULL ? block_tune(place, &cell) : block_recall(settings, &cell));
+    STATUS_TRY(place != NULL ? block_tune(place, &cell) : block_recall(&cell));
     for (size_t i = first; i < end; i++) {
         STATUS_TRY(cell_list_set_block(settings, &list->cells[i], cell.problem.block_m,
                                        cell.problem.block_n));

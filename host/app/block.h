@@ -20,7 +20,7 @@ void block_watch_end(struct block_watch *watch);
 enum status block_tune(const struct place *place, struct cell *cell) STATUS_MUST_USE;
 
 /* The same without a device: STATUS_BAD_INPUT unless the store has one answer. */
-enum status block_recall(const struct settings *settings, struct cell *cell) STATUS_MUST_USE;
+enum status block_recall(struct cell *cell) STATUS_MUST_USE;
 
 /* Gives every cell of a list its tile: one for all S and policies of a configuration, that of the
  * most recycling policy among them. Where S comes from --tiles, S counts tiles of the new size; the

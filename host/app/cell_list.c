@@ -305,6 +305,8 @@ static enum status set_cell(const struct settings *settings, const size_t value[
     *cell = (struct cell){
         .preset = preset->name,
         .policy = (enum policy)value[AXIS_POLICY],
+        .style = settings->kernel == SETTINGS_KERNEL_SIMT ? KERNEL_SIMT : KERNEL_SIMD,
+        .any_style = settings->kernel == SETTINGS_KERNEL_AUTO,
         .pes = settings->pes,
         .arena = settings_arena(settings),
         .local_bytes = SIZE_MAX,
@@ -483,6 +485,7 @@ void cell_list_place(struct cell_list *list, enum kernel_style style, size_t pes
 {
     for (size_t i = 0; i < list->count; i++) {
         list->cells[i].style = style;
+        list->cells[i].any_style = false;
         list->cells[i].pes = pes;
     }
 }

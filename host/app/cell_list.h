@@ -16,7 +16,7 @@
 enum { CELL_LIST_MAX = 10000 };
 
 struct cell_list {
-    struct cell *cells; /* owned; pes 0 and style simd until cell_list_place */
+    struct cell *cells; /* owned; pes and style as asked for until cell_list_place */
     size_t count;       /* 1..CELL_LIST_MAX */
 };
 

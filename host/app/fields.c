@@ -20,7 +20,7 @@ enum reading {
 enum from { FROM_CELL, FROM_RESULT, FROM_RUN, FROM_NOWHERE };
 
 /* When the field says anything. */
-enum when { ALWAYS, WHEN_CHECKED, WHEN_OVERFLOW, WHEN_ON_DEVICE };
+enum when { ALWAYS, WHEN_CHECKED, WHEN_OVERFLOW };
 
 struct field {
     const char *key;
@@ -240,6 +240,9 @@ static enum status get_dtype(const struct field_source *source, struct value *ou
 
 static enum status get_kernel(const struct field_source *source, struct value *out)
 {
+    if (source->cell->any_style) {
+        return STATUS_OK;
+    }
     return set_text(out, kernel_style_name(source->cell->style));
 }
 
@@ -356,10 +359,6 @@ static enum status get_flops(const struct field_source *source, struct value *ou
     {                                                                                              \
         (key_), (kind_), READ_BY, FROM_NOWHERE, ALWAYS, 0, (get_)                                  \
     }
-#define ON_DEVICE_BY(key_, kind_, get_)                                                            \
-    {                                                                                              \
-        (key_), (kind_), READ_BY, FROM_NOWHERE, WHEN_ON_DEVICE, 0, (get_)                          \
-    }
 
 #define COUNT_OF(key_, member_) CELL(key_, VALUE_COUNT, READ_SIZE, member_)
 #define PLANNED(key_, member_) RESULT(key_, VALUE_COUNT, READ_SIZE, ALWAYS, member_)
@@ -399,7 +398,7 @@ static const struct field fields[FIELD_COUNT] = {
     [FIELD_PRESET] = BY("preset", VALUE_TEXT, get_preset),
     [FIELD_POLICY] = BY("policy", VALUE_TEXT, get_policy),
     [FIELD_DTYPE] = BY("dtype", VALUE_TEXT, get_dtype),
-    [FIELD_KERNEL] = ON_DEVICE_BY("kernel", VALUE_TEXT, get_kernel),
+    [FIELD_KERNEL] = BY("kernel", VALUE_TEXT, get_kernel),
     [FIELD_ARENA] = BY("arena", VALUE_TEXT, get_arena),
     [FIELD_TILES] = PLANNED("tiles", tiles),
     [FIELD_BATCH] = COUNT_OF("batch", problem.batch),
@@ -474,8 +473,6 @@ static bool says_something(enum when when, const struct field_source *source)
         return source->result->checked;
     case WHEN_OVERFLOW:
         return source->result->overflow;
-    case WHEN_ON_DEVICE:
-        return !source->planned;
     }
     return false;
 }

@@ -124,7 +124,6 @@ struct field_source {
     const struct cell_run *run;      /* NULL: nothing was timed */
     const struct roofline *roofline; /* NULL: not measured, so no fractions of it */
     double spread;                   /* cv of the cell's repetitions; NaN = none */
-    bool planned;                    /* no device: what a device decides is not known */
 };
 
 const char *field_key(enum field_id id);

@@ -18,7 +18,7 @@ static enum status plan_cells(struct plan *plan)
     for (size_t i = 0; i < plan->list.count; i++) {
         struct cell cell = plan->list.cells[i];
         struct cell_result result;
-        const struct rows_source source = {.cell = &cell, .result = &result, .planned = true};
+        const struct rows_source source = {.cell = &cell, .result = &result};
         STATUS_TRY(cell_plan(&cell, 0, 0, NULL, &result));
         STATUS_TRY(results_set(&plan->results, i, &source));
     }

@@ -82,7 +82,6 @@ enum status rows_add_cell(struct rows *rows, const struct rows_source *source)
             .run = source->count > 0 ? &source->runs[i] : NULL,
             .roofline = source->roofline,
             .spread = spread_of(source),
-            .planned = source->planned,
         };
         struct row *row = NULL;
         STATUS_TRY(rows_add(rows, &row));

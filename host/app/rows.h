@@ -23,7 +23,6 @@ struct rows_source {
     const struct cell_run *runs; /* NULL with count 0 */
     size_t count;
     const struct roofline *roofline; /* these two as in field_source */
-    bool planned;                    /* */
 };
 
 /* Adds a row a run; one row without a time where there is none. STATUS_NO_MEMORY: nothing added. */

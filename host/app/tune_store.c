@@ -230,7 +230,7 @@ static bool key_serves(const json_t *stored, const struct tune_store_key *key)
     if (serves && strcmp(style_name, kernel_style_name(KERNEL_SIMT)) == 0) {
         style = KERNEL_SIMT;
     }
-    serves = serves && (key->any_style || style == key->cell->style);
+    serves = serves && (key->cell->any_style || style == key->cell->style);
     serves = serves && (key->cell->pes == 0 || json_integer_value(json_object_get(stored, "pes")) ==
                                                    (json_int_t)key->cell->pes);
     json_t *common = serves ? common_json(key->cell, style) : NULL;

@@ -27,8 +27,7 @@ struct tune_store {
  */
 struct tune_store_key {
     const struct device_info *device; /* NULL in a plan: any */
-    const struct cell *cell;          /* with style and pes; in a plan pes 0 = any */
-    bool any_style;                   /* in a plan */
+    const struct cell *cell;          /* with style and pes; in a plan pes 0 = any, and any_style */
 };
 
 struct tune_store_tile {

@@ -257,6 +257,22 @@ static void sweep_and_plan_take_the_stored_tile_of_the_most_recycling_policy(voi
     cli_fini(&run);
 }
 
+/* What is stored is of simd, the style of a CPU. */
+static void plan_takes_the_stored_tile_of_its_kernel_style_alone(void **state)
+{
+    struct cli_run run;
+
+    (void)state;
+    run_ok(&run, TUNE " --policy nested");
+    cli_fini(&run);
+    run_ok(&run,
+           "plan " PROBLEM " --tiles 1 --policy nested --block auto --kernel simd --format json");
+    cli_says(run.out, "\"kernel\": \"simd\"");
+    cli_fini(&run);
+    refused("plan " PROBLEM " --tiles 1 --policy nested --block auto --kernel simt",
+            "no tile is stored for this problem");
+}
+
 static void sweep_of_one_policy_takes_that_policy_s_tile(void **state)
 {
     struct cli_run run;
@@ -483,6 +499,7 @@ int main(void)
         TUNE_TEST(help_lists_tune_and_block),
         TUNE_TEST(block_names_both_sides),
         TUNE_TEST(sweep_and_plan_take_the_stored_tile_of_the_most_recycling_policy),
+        TUNE_TEST(plan_takes_the_stored_tile_of_its_kernel_style_alone),
         TUNE_TEST(sweep_of_one_policy_takes_that_policy_s_tile),
         TUNE_TEST(list_of_tiles_takes_the_tile_of_the_standard_length),
         TUNE_TEST(plan_without_an_answer_says_how_to_get_one),

@@ -377,6 +377,25 @@ static void blocks_too_many_to_walk_refused(void **state)
     refuse("--tiles 1 --seq-q 8589934592 --q-heads 2 --kv-heads 1", "--seq-q/--block-m", "blocks");
 }
 
+static void row_of_a_plan_has_the_kernel_that_was_asked_for(void **state)
+{
+    struct settings settings;
+    struct cell_list list;
+    struct cell_result result;
+    struct rows rows = {NULL, 0, 0};
+
+    (void)state;
+    assert_int_equal(app_parse(COMMAND_PLAN, "--tiles 1 --kernel simt", &settings), STATUS_OK);
+    assert_int_equal(cell_list_init(&settings, &list), STATUS_OK);
+    assert_int_equal(cell_plan(&list.cells[0], 0, 0, NULL, &result), STATUS_OK);
+    const struct rows_source source = {.cell = &list.cells[0], .result = &result};
+    assert_int_equal(rows_add_cell(&rows, &source), STATUS_OK);
+    assert_string_equal(row_text(&rows.items[0], FIELD_KERNEL), "simt");
+    rows_fini(&rows);
+    cell_list_fini(&list);
+    settings_fini(&settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +424,7 @@ int main(void)
         cmocka_unit_test(every_preset_plans_and_nested_fits),
         cmocka_unit_test(refusals_name_the_option),
         cmocka_unit_test(blocks_too_many_to_walk_refused),
+        cmocka_unit_test(row_of_a_plan_has_the_kernel_that_was_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

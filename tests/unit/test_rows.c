@@ -424,8 +424,9 @@ static void json_of_a_plan_leaves_the_device_open(void **state)
     fixture_init(&f, "--tiles 1 --policy nested", true);
     struct cell cell = f.list.cells[0];
     cell.pes = 0;
+    cell.any_style = true;
     assert_int_equal(cell_plan(&cell, 0, 0, NULL, &result), STATUS_OK);
-    const struct rows_source source = {.cell = &cell, .result = &result, .planned = true};
+    const struct rows_source source = {.cell = &cell, .result = &result};
     assert_int_equal(results_set(&f.results, 0, &source), STATUS_OK);
     f.machine.context = (struct context){.executable = "x"};
     json_t *json = written_json(&f.report);

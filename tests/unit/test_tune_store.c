@@ -400,8 +400,9 @@ static void folder_follows_the_environment(void **state)
 static size_t search(struct fixture *f, bool any_style, size_t pes, struct tune_store_tile *tile)
 {
     struct cell cell = f->cell;
-    const struct tune_store_key key = {.cell = &cell, .any_style = any_style};
+    const struct tune_store_key key = {.cell = &cell};
 
+    cell.any_style = any_style;
     cell.pes = pes;
     return tune_store_search(&f->store, &key, POLICY_NESTED, tile);
 }
