@@ -389,7 +389,9 @@ enum status tune_verdicts(struct tune_search *search)
     enum status status = STATUS_OK;
 
     for (size_t policy = POLICY_COUNT; policy-- > 0;) {
-        STATUS_TRY(find_winner(search, (enum policy)policy));
+        if (!search->result->winners[policy].found) {
+            STATUS_TRY(find_winner(search, (enum policy)policy));
+        }
     }
 out:
     return status;
@@ -439,6 +441,10 @@ enum status tune_run(struct device *device, const struct topology *topology,
         STATUS_TRY(tune_rounds(&search));
         STATUS_TRY(tune_verdicts(&search));
         STATUS_TRY(tune_pairs(&search));
+        if (tune_demote(out)) { /* once: what is still slower, its ratio tells */
+            STATUS_TRY(tune_verdicts(&search));
+            STATUS_TRY(tune_pairs(&search));
+        }
     }
 out:
     inputs_destroy(search.inputs);

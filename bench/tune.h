@@ -11,6 +11,8 @@
  * 3. Verdict: the winner of each policy runs the whole problem, painted, against the reference. A
  *    tile that is wrong is told, and the next one takes its place.
  * 4. Pairs: the winners, each under its own policy, and a control, in blocks of rounds (pairs.h).
+ *    Where they show that a policy would be faster with the tile of a less recycling one, steps 3
+ *    and 4 are done once more, with what is known now.
  */
 #ifndef BENCH_TUNE_H
 #define BENCH_TUNE_H

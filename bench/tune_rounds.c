@@ -28,6 +28,9 @@ enum { MEMORY_SHARE = 4 };
 #define PAIR_LEAST_S 0.002
 #define PAIR_MOST_S 0.2
 
+/* A ratio closer to 1 than this is none, however small the noise. */
+#define PAIR_LEAST_MARGIN 0.01
+
 /* The guard leaves room for this many shifts, as in a sweep's pairs. */
 enum { SHIFTS = PE_ARENAS_GUARD_BYTES / PE_ARENAS_LINE_BYTES - 1, SHIFT_STEP = 13 };
 
@@ -492,6 +495,45 @@ static void set_times(const struct race *race)
         winner->gflops = 1.0 / pairs_median(samples, SAMPLES);
         winner->time_ns = winner->result.flops / winner->gflops;
     }
+}
+
+static bool same_tile(const struct tune_tile *a, const struct tune_tile *b)
+{
+    return a->block_m == b->block_m && a->block_n == b->block_n;
+}
+
+static bool demote_tile(struct tune_result *result, const struct tune_ratio *ratio)
+{
+    struct tune_space *space = &result->space;
+    const struct tune_tile slow = result->winners[ratio->numerator].tile;
+    const struct tune_tile fast = result->winners[ratio->denominator].tile;
+
+    if (!result->winners[ratio->numerator].found || !result->winners[ratio->denominator].found ||
+        same_tile(&slow, &fast)) {
+        return false;
+    }
+    space->tiles[tile_of(space, &slow)].gflops =
+        space->tiles[tile_of(space, &fast)].gflops / ratio->ratio.ratio;
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        if (same_tile(&result->winners[policy].tile, &slow)) {
+            result->winners[policy] = (struct tune_winner){.found = false};
+        }
+    }
+    return true;
+}
+
+/* A tile that fits a policy fits those that recycle more. */
+bool tune_demote(struct tune_result *result)
+{
+    const double margin = 1.0 + fmax(result->noise_floor, PAIR_LEAST_MARGIN);
+    bool demoted = false;
+
+    for (size_t i = 0; i < result->ratio_count; i++) {
+        const struct tune_ratio *ratio = &result->ratios[i];
+        demoted = (ratio->ratio.lower > margin && demote_tile(result, ratio)) || demoted;
+    }
+    result->ratio_count = demoted ? 0 : result->ratio_count;
+    return demoted;
 }
 
 enum status tune_pairs(struct tune_search *search)

@@ -60,10 +60,15 @@ enum status tune_calibrate(struct tune_search *search, struct tune_entrant *entr
 /* What rounds and pairs take at most for one policy, guessed from a launch over all items. */
 double tune_rounds_s(const struct tune_search *search, double launch_s);
 
-/* The steps (tune.h). */
+/* The steps (tune.h). Verdicts are those of policies that have no winner yet. */
 enum status tune_looks(struct tune_search *search) STATUS_MUST_USE;
 enum status tune_rounds(struct tune_search *search) STATUS_MUST_USE;
 enum status tune_verdicts(struct tune_search *search) STATUS_MUST_USE;
 enum status tune_pairs(struct tune_search *search) STATUS_MUST_USE;
+
+/* After pairs: where a policy's winner is slower, beyond the noise, than the tile that has won
+ * under a less recycling policy, which it could have as well, the space takes that tile for as much
+ * slower, and those that won with it have no winner any more. False: nothing has changed. */
+bool tune_demote(struct tune_result *result);
 
 #endif

@@ -13,15 +13,22 @@ static json_t *truth(bool value)
     return json_integer(value ? 1 : 0);
 }
 
+/* NaN at no speed. */
+static double time_ms(const struct tune_row *row, double gflops)
+{
+    return gflops > 0.0 ? row->flops / gflops * 1e-6 : (double)NAN;
+}
+
 static json_t *run_json(const struct tune_row *row)
 {
-    const double time_ms = row->gflops > 0.0 ? row->flops / row->gflops * 1e-6 : (double)NAN;
 
-    return json_pack("{s:o, s:o, s:s, s:i, s:i, s:i, s:i, s:o, s:n, s:s, s:o}", "name",
+    return json_pack("{s:o, s:o, s:s, s:i, s:i, s:i, s:i, s:o, s:n, s:s, s:o, s:o, s:o}", "name",
                      context_text(row->name), "run_name", context_text(row->name), "run_type",
                      "iteration", "repetitions", 1, "repetition_index", 0, "threads", 1,
-                     "iterations", 1, "real_time", context_real(time_ms), "cpu_time", "time_unit",
-                     "ms", "gflops", context_real(row->gflops));
+                     "iterations", 1, "real_time", context_real(time_ms(row, row->gflops)),
+                     "cpu_time", "time_unit", "ms", "gflops", context_real(row->gflops),
+                     "pairs_time", context_real(time_ms(row, row->pairs_gflops)), "pairs_gflops",
+                     context_real(row->pairs_gflops > 0.0 ? row->pairs_gflops : (double)NAN));
 }
 
 static json_t *cell_json(const struct tune_report *report, const struct tune_row *row)

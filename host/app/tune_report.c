@@ -35,11 +35,12 @@ static void fill_row(const struct tune_report *report, size_t index, enum policy
         .winner = winner->found && same_tile(&winner->tile, tile),
         .front = tune_space_on_front(space, policy, index),
         .gflops = tile->gflops,
+        .pairs_gflops = (double)NAN,
         .flops = problem_flops(&cell.problem, problem_item_count(&cell.problem)),
     };
     if (row->winner) {
         row->result = &winner->result;
-        row->gflops = winner->gflops > 0.0 ? winner->gflops : tile->gflops;
+        row->pairs_gflops = winner->gflops;
     }
     cell_list_name(report->settings, &cell);
     (void)snprintf(row->name, sizeof row->name, "%s", cell.name);
@@ -126,7 +127,8 @@ static void put(cell_text cell, const char *format, ...)
     va_end(args);
 }
 
-static void put_tile(const struct tune_report *report, const struct tune_row *row, cell_text *cells)
+static void put_tile(const struct tune_report *report, const struct tune_row *row, double gflops,
+                     cell_text *cells)
 {
     char text[UNITS_TEXT_BYTES];
     const size_t peak_bytes = row->tile->peak_bytes[row->policy];
@@ -141,16 +143,16 @@ static void put_tile(const struct tune_report *report, const struct tune_row *ro
         put(cells[COLUMN_POOL], "%.1f %%",
             100.0 * (double)peak_bytes / (double)report->cell->pool_bytes);
     }
-    put(cells[COLUMN_TIME], "%s", units_format_ns(row->flops / row->gflops, text));
-    put(cells[COLUMN_GFLOPS], "%.1f", row->gflops);
+    put(cells[COLUMN_TIME], "%s", units_format_ns(row->flops / gflops, text));
+    put(cells[COLUMN_GFLOPS], "%.1f", gflops);
 }
 
 static enum status add_row(struct grid *grid, const struct tune_report *report,
-                           const struct tune_row *row, const char *note)
+                           const struct tune_row *row, double gflops, const char *note)
 {
     cell_text cells[COLUMNS];
 
-    put_tile(report, row, cells);
+    put_tile(report, row, gflops, cells);
     put(cells[COLUMN_NOTE], "%s", note);
     return grid_row(grid, cells);
 }
@@ -198,12 +200,13 @@ static enum status add_leader(struct grid *grid, const struct tune_report *repor
                               : (report->stopped ? "none was timed" : "every tile was wrong"));
     }
     if (!row->winner) {
-        return add_row(grid, report, row, "so far; not verified");
+        return add_row(grid, report, row, row->gflops, "so far; not verified");
     }
     put(note, "ok, error %.1e < %.1e in %zu rows, measured = planned",
         row->result->check.verdict.max_abs_err, row->result->check.verdict.tolerance,
         row->result->check.verdict.rows_checked);
-    return add_row(grid, report, row, note);
+    return add_row(grid, report, row, row->pairs_gflops > 0.0 ? row->pairs_gflops : row->gflops,
+                   note);
 }
 
 /* The columns, the last of them under a header of its own. */
@@ -253,7 +256,7 @@ static enum status add_front(struct grid *grid, const struct tune_report *report
             continue;
         }
         put(note, "%.0f %%", 100.0 * row->gflops / best->gflops);
-        STATUS_TRY(add_row(grid, report, row, row == best ? "the fastest" : note));
+        STATUS_TRY(add_row(grid, report, row, row->gflops, row == best ? "the fastest" : note));
     }
 out:
     return status;
@@ -266,7 +269,9 @@ static enum status write_front(const struct tune_report *report, const struct tu
     struct grid grid;
     struct grid_column named[COLUMNS];
 
-    (void)fprintf(file, "\n%sBytes against speed: each tile is faster than all that take less\n\n",
+    (void)fprintf(file,
+                  "\n%sBytes against speed, as the search timed them: each tile is faster than all "
+                  "that take less\n\n",
                   markdown ? "### " : "");
     name_columns("speed", named);
     grid_init(&grid, named, COLUMNS);

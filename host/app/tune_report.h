@@ -30,7 +30,8 @@ struct tune_row {
     bool winner;                      /* the fastest, verified */
     bool front;                       /* on the front of bytes and speed */
     const struct cell_result *result; /* of a winner; NULL */
-    double gflops;                    /* a winner's of the pairs, where there are any */
+    double gflops;                    /* of the search: the same under every policy */
+    double pairs_gflops;              /* a winner's, under its policy; NaN = none */
     double flops;                     /* of the problem */
 };
 

@@ -1,5 +1,5 @@
 /* The tiles of a search: the lattice, which of them fit, and the order in which they come. */
-#include "bench/tune.h"
+#include "bench/tune_search.h"
 #include "tests/cmocka.h"
 
 #include <math.h>
@@ -431,6 +431,54 @@ static void items_of_a_split_problem_are_all(void **state)
     assert_int_equal(tune_items(&problem, 2, 0.0), 64);
 }
 
+/* Tile 0 has won under unscoped, tile 1 under the others, of which scoped takes `ratio` of the time
+ * of unscoped, within 1 %. */
+static struct tune_result result_of_pairs(struct tune_tile tiles[2], double ratio)
+{
+    struct tune_result result = {.space = {.tiles = tiles, .count = 2}, .noise_floor = 0.02};
+
+    tiles[0] = (struct tune_tile){.block_m = 16, .block_n = 32, .gflops = 90.0};
+    tiles[1] = (struct tune_tile){.block_m = 32, .block_n = 64, .gflops = 100.0};
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        result.winners[policy] =
+            (struct tune_winner){.found = true, .tile = tiles[policy == POLICY_UNSCOPED ? 0 : 1]};
+    }
+    result.ratios[0] = (struct tune_ratio){
+        .numerator = POLICY_SCOPED,
+        .denominator = POLICY_UNSCOPED,
+        .ratio = {.ratio = ratio, .lower = 0.99 * ratio, .upper = 1.01 * ratio}};
+    result.ratio_count = 1;
+    return result;
+}
+
+static void winner_that_loses_its_pairs_is_to_be_found_anew(void **state)
+{
+    struct tune_tile tiles[2];
+    struct tune_result result = result_of_pairs(tiles, 1.2);
+
+    (void)state;
+    assert_true(tune_demote(&result));
+    assert_true(fabs(tiles[1].gflops - 75.0) < 1e-9);
+    assert_true(result.winners[POLICY_UNSCOPED].found);
+    assert_false(result.winners[POLICY_SCOPED].found);
+    assert_false(result.winners[POLICY_NESTED].found);
+    assert_int_equal(result.ratio_count, 0);
+}
+
+static void winner_within_the_noise_of_its_pairs_stays(void **state)
+{
+    struct tune_tile tiles[2];
+    struct tune_result result = result_of_pairs(tiles, 1.025);
+
+    (void)state;
+    assert_false(tune_demote(&result));
+    assert_true(result.winners[POLICY_SCOPED].found);
+    assert_int_equal(result.ratio_count, 1);
+    result.winners[POLICY_SCOPED].tile = tiles[0]; /* the same one under both: no better is known */
+    result.ratios[0].ratio.lower = 1.2;
+    assert_false(tune_demote(&result));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -456,6 +504,8 @@ int main(void)
         cmocka_unit_test(front_rule_prefers_the_gain_in_bytes),
         cmocka_unit_test(items_reach_the_flops_in_whole_rounds_of_the_pes),
         cmocka_unit_test(items_of_a_split_problem_are_all),
+        cmocka_unit_test(winner_that_loses_its_pairs_is_to_be_found_anew),
+        cmocka_unit_test(winner_within_the_noise_of_its_pairs_stays),
     };
     return cmocka_run_group_tests_name("unit.tune_space", tests, NULL, NULL);
 }

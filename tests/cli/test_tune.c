@@ -62,6 +62,31 @@ static void check_winner(const json_t *file, const char *policy)
     assert_true(json_number_value(json_object_get(row, "gflops")) > 0.0);
 }
 
+static double number(const json_t *row, const char *key)
+{
+    return json_number_value(json_object_get(row, key));
+}
+
+/* No tile of a policy is faster than its winner, and none has another speed under another one. */
+static void check_speeds(const json_t *file)
+{
+    const json_t *rows = json_object_get(file, "benchmarks");
+
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const json_t *best = winner(file, json_string_value(json_object_get(row, "policy")));
+        assert_true(number(row, "gflops") <= number(best, "gflops"));
+        for (size_t k = 0; k < i; k++) {
+            const json_t *other = json_array_get(rows, k);
+            if (cli_integer(other, "block_m") == cli_integer(row, "block_m") &&
+                cli_integer(other, "block_n") == cli_integer(row, "block_n")) {
+                assert_true(number(other, "gflops") == number(row, "gflops"));
+            }
+        }
+    }
+    assert_true(number(winner(file, "nested"), "pairs_gflops") > 0.0);
+}
+
 /* The tile of a policy's winner as "MxN", by tune --format json. */
 static void tune_tile(const char *line, const char *policy, char tile[32])
 {
@@ -109,6 +134,7 @@ static void tune_json_has_verified_winners_and_ratios(void **state)
     for (size_t i = 0; i < 3; i++) {
         check_winner(file, policies[i]);
     }
+    check_speeds(file);
     const json_t *tune = json_object_get(json_object_get(file, "context"), "tune");
     assert_int_equal(json_array_size(json_object_get(tune, "ratios")), 3);
     assert_true(cli_integer(tune, "tiles_timed") >= 1);
