@@ -301,12 +301,31 @@ static double looks_end_s(const struct tune_search *search)
     return fmin(fmax(limit_s - rest_s, LOOKS_LEAST * limit_s), LOOKS_MOST * limit_s);
 }
 
+/* The earlier winners. */
+static enum status look_at_known(struct tune_search *search)
+{
+    enum status status = STATUS_OK;
+    struct tune_space *space = &search->result->space;
+
+    for (size_t policy = POLICY_COUNT; policy-- > 0;) {
+        const struct tune_block *known = &search->request->known[policy];
+        const size_t tile = tune_space_find(space, known->block_m, known->block_n);
+        if (tile < space->count && space->tiles[tile].fits[policy] &&
+            isnan(space->tiles[tile].gflops) && !space->tiles[tile].failed) {
+            STATUS_TRY(look(search, tile, tune_tile_policy(&space->tiles[tile])));
+        }
+    }
+out:
+    return status;
+}
+
 enum status tune_looks(struct tune_search *search)
 {
     enum status status = STATUS_OK;
     struct tune_space *space = &search->result->space;
     size_t idle = 0; /* policies in a row that have nothing left */
 
+    STATUS_TRY(look_at_known(search));
     for (size_t step = 0; idle < POLICY_COUNT; step++) {
         const enum policy policy = (enum policy)(POLICY_COUNT - 1 - step % POLICY_COUNT);
         const size_t turn = step / POLICY_COUNT;

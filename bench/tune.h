@@ -3,9 +3,9 @@
  * A tile's speed hardly depends on the policy (the arithmetic is the same, its offsets are others),
  * so the search times tiles, and only its winners are timed under each policy:
  *
- * 1. Looks: one tile after another, the promising ones first, on a part of the problem that is the
- *    same share of its work for all; a slow tile is left after a launch. They end
- *    when the other steps need the time that is left.
+ * 1. Looks: one tile after another, earlier winners and then the promising ones first, on a part
+ *    of the problem that is the same share of its work for all; a slow tile is left after a launch.
+ *    They end when the other steps need the time that is left.
  * 2. Rounds: the best of each policy on more of the problem, interleaved, the slower half dropped
  *    every other round; a tile's speed is the median of its ratios to the first one's.
  * 3. Verdict: the winner of each policy runs the whole problem, painted, against the reference. A
@@ -20,6 +20,11 @@
 #include "bench/pairs.h"
 #include "bench/tune_space.h"
 
+struct tune_block {
+    size_t block_m; /* */
+    size_t block_n; /* */
+};
+
 struct tune_request {
     struct cell cell;            /* preset, problem, style, pes, pool, arena and its local_bytes; */
                                  /* block and policy: none yet */
@@ -27,6 +32,9 @@ struct tune_request {
     double limit_s;              /* about; the last steps and a build under way may go past it */
     uint64_t seed;               /* of inputs and bootstrap */
     double check_work;           /* reference_create's bound */
+
+    /* Earlier winners, 0 x 0 = none: looked at first and sent to the rounds, whatever the limit. */
+    struct tune_block known[POLICY_COUNT];
 };
 
 struct tune_winner {

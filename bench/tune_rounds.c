@@ -92,6 +92,13 @@ static bool has_tile(const size_t *tiles, size_t count, size_t tile)
     return false;
 }
 
+static void add_tile(size_t *tiles, size_t *count, size_t room, size_t tile)
+{
+    if (*count < room && !has_tile(tiles, *count, tile)) {
+        tiles[(*count)++] = tile;
+    }
+}
+
 /* How many entrants the device has memory for: each has tensors of its own. */
 static size_t room_for_entrants(const struct tune_search *search)
 {
@@ -106,7 +113,19 @@ static size_t room_for_entrants(const struct tune_search *search)
     return room >= TUNE_MAX_ENTRANTS ? TUNE_MAX_ENTRANTS : size_max((size_t)room, POLICY_COUNT);
 }
 
-/* The first of each policy before the second of any. */
+/* The earlier winner of a policy if it was timed; count if there is none. */
+static size_t known_tile(const struct tune_search *search, enum policy policy)
+{
+    const struct tune_space *space = &search->result->space;
+    const struct tune_block *known = &search->request->known[policy];
+    const size_t tile = tune_space_find(space, known->block_m, known->block_n);
+
+    return tile < space->count && space->tiles[tile].fits[policy] && space->tiles[tile].gflops > 0.0
+               ? tile
+               : space->count;
+}
+
+/* The first of each policy and what won earlier, before the second of any. */
 static size_t choose_entrants(const struct tune_search *search, size_t tiles[TUNE_MAX_ENTRANTS])
 {
     const struct tune_space *space = &search->result->space;
@@ -119,9 +138,12 @@ static size_t choose_entrants(const struct tune_search *search, size_t tiles[TUN
         sent_count[policy] = best_tiles(space, (enum policy)policy, sent[policy]);
     }
     for (size_t i = 0; i < ENTRANTS_OF_POLICY; i++) {
-        for (size_t policy = POLICY_COUNT; policy-- > 0 && count < room;) {
-            if (i < sent_count[policy] && !has_tile(tiles, count, sent[policy][i])) {
-                tiles[count++] = sent[policy][i];
+        for (size_t policy = POLICY_COUNT; policy-- > 0;) {
+            if (i < sent_count[policy]) {
+                add_tile(tiles, &count, room, sent[policy][i]);
+            }
+            if (i == 0 && known_tile(search, (enum policy)policy) < space->count) {
+                add_tile(tiles, &count, room, known_tile(search, (enum policy)policy));
             }
         }
     }
@@ -308,12 +330,7 @@ struct race {
 
 static size_t tile_of(const struct tune_space *space, const struct tune_tile *tile)
 {
-    size_t i = 0;
-
-    while (space->tiles[i].block_m != tile->block_m || space->tiles[i].block_n != tile->block_n) {
-        i++;
-    }
-    return i;
+    return tune_space_find(space, tile->block_m, tile->block_n);
 }
 
 static enum status enter_race(struct race *race, enum policy policy)

@@ -260,6 +260,17 @@ bool tune_space_on_front(const struct tune_space *space, enum policy policy, siz
     return true;
 }
 
+size_t tune_space_find(const struct tune_space *space, size_t block_m, size_t block_n)
+{
+    size_t i = 0;
+
+    while (i < space->count &&
+           (space->tiles[i].block_m != block_m || space->tiles[i].block_n != block_n)) {
+        i++;
+    }
+    return i;
+}
+
 size_t tune_space_fitting(const struct tune_space *space, enum policy policy)
 {
     size_t count = 0;

@@ -81,6 +81,9 @@ size_t tune_space_best(const struct tune_space *space, enum policy policy);
  * and is as fast. */
 bool tune_space_on_front(const struct tune_space *space, enum policy policy, size_t index);
 
+/* The tile of these sides; count if the space has none. */
+size_t tune_space_find(const struct tune_space *space, size_t block_m, size_t block_n);
+
 size_t tune_space_fitting(const struct tune_space *space, enum policy policy);
 size_t tune_space_timed(const struct tune_space *space);
 

@@ -43,14 +43,14 @@ void block_watch_end(struct block_watch *watch)
 
 /* One problem ------------------------------------------------------------------------------- */
 
-static void set_tile(struct cell *cell, const struct tune_store_tile *tile)
+static void set_tile(struct cell *cell, const struct tune_block *tile)
 {
     cell->problem.block_m = tile->block_m;
     cell->problem.block_n = tile->block_n;
 }
 
 /* What is stored may be of a plan that has changed since. */
-static bool still_fits(const struct cell *cell, const struct tune_store_tile *tile)
+static bool still_fits(const struct cell *cell, const struct tune_block *tile)
 {
     struct cell tried = *cell;
     struct cell_result result;
@@ -101,7 +101,7 @@ static enum status take_winner(struct tune_store *store, const struct tune_store
 
     if (winner->found) {
         tune_store_keep(store, key, result->winners);
-        set_tile(cell, &(struct tune_store_tile){winner->tile.block_m, winner->tile.block_n});
+        set_tile(cell, &(struct tune_block){winner->tile.block_m, winner->tile.block_n});
         tell(cell, "is the fastest that was found");
         return STATUS_OK;
     }
@@ -117,7 +117,7 @@ enum status block_tune(const struct place *place, struct cell *cell)
 {
     enum status status = STATUS_OK;
     struct tune_store store;
-    struct tune_store_tile tile;
+    struct tune_block tile;
     struct tune_result result = {.wrong = 0};
     const struct cell asked = *cell;
     const struct tune_store_key key = {.device = &place->device->info, .cell = &asked};
@@ -140,7 +140,7 @@ out:
 enum status block_recall(struct cell *cell)
 {
     struct tune_store store;
-    struct tune_store_tile tile;
+    struct tune_block tile;
     const struct tune_store_key key = {.cell = cell};
 
     tune_store_init(&store);

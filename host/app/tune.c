@@ -37,6 +37,24 @@ out:
 
 /* The search -------------------------------------------------------------------------------- */
 
+/* What an earlier search has kept: it takes part, so that a short one does not replace it by what
+ * it has come to. */
+static void recall(struct job *job)
+{
+    struct tune_store store;
+    const struct tune_store_key key = {.device = &job->place.device->info,
+                                       .cell = &job->list.cells[0]};
+
+    tune_store_init(&store);
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        struct tune_block *known = &job->request.known[policy];
+        if (!job->request.policies[policy] ||
+            !tune_store_find(&store, &key, (enum policy)policy, known)) {
+            *known = (struct tune_block){0};
+        }
+    }
+}
+
 static enum status open_place(struct job *job, const char *program)
 {
     enum status status = STATUS_OK;
@@ -71,6 +89,7 @@ static enum status open_place(struct job *job, const char *program)
     for (size_t i = 0; i < job->list.count; i++) {
         job->request.policies[job->list.cells[i].policy] = true;
     }
+    recall(job);
 out:
     return status;
 }

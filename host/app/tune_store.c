@@ -189,28 +189,28 @@ static json_t *load_key(struct tune_store *store, const json_t *key, const char 
     return file;
 }
 
-static bool read_tile(const json_t *file, enum policy policy, struct tune_store_tile *out)
+static bool read_tile(const json_t *file, enum policy policy, struct tune_block *out)
 {
     const json_t *tile = json_object_get(json_object_get(file, "tiles"), policy_name(policy));
     const json_int_t block_m = json_integer_value(json_object_get(tile, "block_m"));
     const json_int_t block_n = json_integer_value(json_object_get(tile, "block_n"));
 
-    *out = (struct tune_store_tile){0};
+    *out = (struct tune_block){0};
     if (block_m < 1 || block_n < 1) {
         return false;
     }
-    *out = (struct tune_store_tile){(size_t)block_m, (size_t)block_n};
+    *out = (struct tune_block){(size_t)block_m, (size_t)block_n};
     return true;
 }
 
 bool tune_store_find(struct tune_store *store, const struct tune_store_key *key, enum policy policy,
-                     struct tune_store_tile *out)
+                     struct tune_block *out)
 {
     char path[PATH_BYTES];
     json_t *wanted = key_json(key);
     json_t *file = NULL;
 
-    *out = (struct tune_store_tile){0};
+    *out = (struct tune_block){0};
     if (wanted != NULL && path_of(store, wanted, path)) {
         file = load_key(store, wanted, path);
     }
@@ -256,11 +256,11 @@ static bool is_ours(const char *name)
 
 /* The different tiles of a search. */
 struct answers {
-    struct tune_store_tile tiles[MAX_ANSWERS];
+    struct tune_block tiles[MAX_ANSWERS];
     size_t count;
 };
 
-static void add_answer(struct answers *answers, const struct tune_store_tile *tile)
+static void add_answer(struct answers *answers, const struct tune_block *tile)
 {
     for (size_t i = 0; i < answers->count; i++) {
         if (answers->tiles[i].block_m == tile->block_m &&
@@ -279,7 +279,7 @@ static void search_file(struct tune_store *store, const char *name,
                         struct answers *answers)
 {
     char path[PATH_BYTES + NAME_BYTES];
-    struct tune_store_tile tile;
+    struct tune_block tile;
 
     (void)snprintf(path, sizeof path, "%s/%s", store->folder, name);
     json_t *file = load(store, path);
@@ -291,7 +291,7 @@ static void search_file(struct tune_store *store, const char *name,
 }
 
 size_t tune_store_search(struct tune_store *store, const struct tune_store_key *key,
-                         enum policy policy, struct tune_store_tile *out)
+                         enum policy policy, struct tune_block *out)
 {
     struct answers answers = {.count = 0};
     DIR *folder = store->folder[0] != '\0' ? opendir(store->folder) : NULL;

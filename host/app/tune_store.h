@@ -30,22 +30,17 @@ struct tune_store_key {
     const struct cell *cell;          /* with style and pes; in a plan pes 0 = any, and any_style */
 };
 
-struct tune_store_tile {
-    size_t block_m;
-    size_t block_n;
-};
-
 /* Chooses the folder by the environment; does not touch it. */
 void tune_store_init(struct tune_store *store);
 
 /* The stored tile of a policy for a device. False: none, or none that can be read. */
 bool tune_store_find(struct tune_store *store, const struct tune_store_key *key, enum policy policy,
-                     struct tune_store_tile *out) STATUS_MUST_USE;
+                     struct tune_block *out) STATUS_MUST_USE;
 
 /* The same with no device: how many different tiles are stored for it, counted up to 64; *out is
  * one of them. */
 size_t tune_store_search(struct tune_store *store, const struct tune_store_key *key,
-                         enum policy policy, struct tune_store_tile *out);
+                         enum policy policy, struct tune_block *out);
 
 /* Keeps the winners that were found and timed, beside those of other policies of the same key. */
 void tune_store_keep(struct tune_store *store, const struct tune_store_key *key,

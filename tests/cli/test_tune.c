@@ -2,6 +2,7 @@
  * of its own for what is kept. */
 #include "tests/cli/attend_case.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -339,6 +340,23 @@ static void plan_without_an_answer_says_how_to_get_one(void **state)
     refused("plan --block auto", "hint: run scratchscope tune with the same problem");
 }
 
+/* The only file of the store. */
+static void kept_file(char path[CLI_PATH_BYTES + 64])
+{
+    DIR *folder = opendir(store);
+    size_t count = 0;
+
+    assert_non_null(folder);
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (entry->d_name[0] != '.') {
+            (void)snprintf(path, CLI_PATH_BYTES + 64, "%s/%.60s", store, entry->d_name);
+            count++;
+        }
+    }
+    (void)closedir(folder);
+    assert_int_equal(count, 1);
+}
+
 static void damaged_store_is_told_and_does_not_stop_tune(void **state)
 {
     struct cli_run run;
@@ -347,6 +365,28 @@ static void damaged_store_is_told_and_does_not_stop_tune(void **state)
     cli_write_file(store, "tune-0000000000000000.json", "{");
     refused("plan " PROBLEM " --block auto", "tune-0000000000000000.json is damaged");
     run_ok(&run, TUNE " --policy nested");
+    cli_fini(&run);
+}
+
+/* 2 x 3 is no promising tile: it is timed because it is what is kept. */
+static void kept_tile_takes_part_in_a_short_search(void **state)
+{
+    struct cli_run run;
+    char path[CLI_PATH_BYTES + 64];
+
+    (void)state;
+    run_ok(&run, TUNE " --policy nested");
+    cli_fini(&run);
+    kept_file(path);
+    json_t *kept = json_load_file(path, 0, NULL);
+    json_t *tile = json_object_get(json_object_get(kept, "tiles"), "nested");
+    assert_int_equal(json_integer_set(json_object_get(tile, "block_m"), 2), 0);
+    assert_int_equal(json_integer_set(json_object_get(tile, "block_n"), 3), 0);
+    assert_int_equal(json_dump_file(kept, path, JSON_REAL_PRECISION(17)), 0);
+    json_decref(kept);
+    run_ok(&run, "tune " PROBLEM
+                 " --tiles 1 --time-limit 0.01 --device cpu --policy nested --format json");
+    cli_says(run.out, "/block_m:2/block_n:3\"");
     cli_fini(&run);
 }
 
@@ -530,6 +570,7 @@ int main(void)
         TUNE_TEST(list_of_tiles_takes_the_tile_of_the_standard_length),
         TUNE_TEST(plan_without_an_answer_says_how_to_get_one),
         TUNE_TEST(damaged_store_is_told_and_does_not_stop_tune),
+        TUNE_TEST(kept_tile_takes_part_in_a_short_search),
         TUNE_TEST(store_that_cannot_be_written_does_not_stop_tune),
         TUNE_TEST(attend_tunes_once_an_arena),
         TUNE_TEST(local_tile_is_tuned_kept_and_taken_for_local_arenas_alone),

@@ -9,6 +9,7 @@ struct watch {
     size_t stop_at;        /* interrupted from this poll on; NEVER */
     const char *stop_when; /* or in this stage; NULL = never */
     char stage[16];        /* the last one */
+    bool one_entered;      /* 1 x 1 was in the rounds */
 };
 
 static bool on_poll(void *user)
@@ -26,6 +27,8 @@ static void on_progress(void *user, const struct tune_progress *progress)
     assert_true(progress->done <= progress->count);
     assert_true(progress->share >= 0.0 && progress->share <= 1.0);
     snprintf(watch->stage, sizeof watch->stage, "%s", progress->stage);
+    watch->one_entered = watch->one_entered || (strcmp(progress->stage, "rounds") == 0 &&
+                                                progress->block_m == 1 && progress->block_n == 1);
 }
 
 /* One head, 16 queries, 64 keys, in a pool that holds 8 x 8 tiles without scopes. */
@@ -106,6 +109,35 @@ static void winner_is_the_fastest_timed_tile(void **state)
             assert_false(tile->fits[policy] && tile->gflops > winner->gflops);
         }
     }
+    tune_result_fini(&result);
+}
+
+/* The slowest of all, and no time: what is promising would be looked at before it, and would be
+ * all. */
+static void earlier_winner_takes_part_however_short_the_limit(void **state)
+{
+    (void)state;
+    struct tune_result result;
+    struct watch watch = {.stop_at = NEVER};
+    struct tune_request request = request_for(pool_for(8));
+    request.limit_s = 1e-6;
+    request.known[POLICY_NESTED] = (struct tune_block){1, 1};
+    DEVICE_OK(tune_with(&request, &watch, &result));
+    assert_true(watch.one_entered);
+    assert_true(result.space.tiles[tune_space_find(&result.space, 1, 1)].gflops > 0.0);
+    assert_true(result.winners[POLICY_NESTED].found);
+    tune_result_fini(&result);
+}
+
+static void earlier_winner_that_is_no_tile_is_passed_over(void **state)
+{
+    (void)state;
+    struct tune_result result;
+    struct tune_request request = request_for(pool_for(8));
+    request.limit_s = 1e-6;
+    request.known[POLICY_NESTED] = (struct tune_block){100000, 7};
+    tune_fine(&request, &result);
+    assert_true(result.winners[POLICY_NESTED].found);
     tune_result_fini(&result);
 }
 
@@ -333,6 +365,8 @@ int main(void)
         SWEEP_TEST(winners_are_verified_and_fit),
         SWEEP_TEST(winners_are_compared_in_pairs_with_a_control),
         SWEEP_TEST(winner_is_the_fastest_timed_tile),
+        SWEEP_TEST(earlier_winner_takes_part_however_short_the_limit),
+        SWEEP_TEST(earlier_winner_that_is_no_tile_is_passed_over),
         SWEEP_TEST(search_of_one_tile_is_complete),
         SWEEP_TEST(policy_that_fits_nothing_has_no_winner),
         SWEEP_TEST(pool_that_fits_nothing_is_no_failure),

@@ -83,7 +83,7 @@ static void keep(struct fixture *f, enum policy policy, size_t block_m, size_t b
 
 static void finds(struct fixture *f, enum policy policy, size_t block_m, size_t block_n)
 {
-    struct tune_store_tile tile;
+    struct tune_block tile;
 
     assert_true(tune_store_find(&f->store, &f->key, policy, &tile));
     assert_int_equal(tile.block_m, block_m);
@@ -92,7 +92,7 @@ static void finds(struct fixture *f, enum policy policy, size_t block_m, size_t 
 
 static void finds_nothing(struct fixture *f, enum policy policy)
 {
-    struct tune_store_tile tile;
+    struct tune_block tile;
 
     assert_false(tune_store_find(&f->store, &f->key, policy, &tile));
     assert_int_equal(tile.block_m, 0);
@@ -339,7 +339,7 @@ static void other_key_in_the_file_is_no_answer(void **state)
     assert_int_equal(json_dump_file(file, path, JSON_REAL_PRECISION(17)), 0);
     json_decref(file);
     finds_nothing(&f, POLICY_NESTED);
-    struct tune_store_tile tile;
+    struct tune_block tile;
     assert_int_equal(tune_store_search(&f.store, &f.key, POLICY_NESTED, &tile), 0);
     fixture_fini(&f);
 }
@@ -397,7 +397,7 @@ static void folder_follows_the_environment(void **state)
     assert_string_equal(store.folder, "");
 }
 
-static size_t search(struct fixture *f, bool any_style, size_t pes, struct tune_store_tile *tile)
+static size_t search(struct fixture *f, bool any_style, size_t pes, struct tune_block *tile)
 {
     struct cell cell = f->cell;
     const struct tune_store_key key = {.cell = &cell};
@@ -410,7 +410,7 @@ static size_t search(struct fixture *f, bool any_style, size_t pes, struct tune_
 static void search_without_a_device_tells_different_answers_apart(void **state)
 {
     struct fixture f;
-    struct tune_store_tile tile;
+    struct tune_block tile;
 
     (void)state;
     fixture_init(&f);
