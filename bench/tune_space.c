@@ -79,19 +79,28 @@ static double guess_speed(const struct problem *problem, size_t pes)
             HALF_SPEED_BLOCK / (double)problem->block_n);
 }
 
-/* Whether the device can hold the arenas and what parts leave. */
-static enum status fits_device(const struct tune_space_request *request, const struct cell *cell,
-                               bool *fits)
+/* What the device lacks for the arenas and what parts leave; request 0 = nothing. */
+static enum status ask_device(const struct tune_space_request *request, const struct cell *cell,
+                              struct tune_refusal *out)
 {
     enum status status = STATUS_OK;
     struct pe_arenas_shape shape = cell_arenas(cell);
+    const size_t most_bytes = request->max_alloc_bytes;
 
-    *fits = !cell_exceeds_local(cell);
-    if (*fits && request->max_alloc_bytes > 0) {
+    *out = (struct tune_refusal){0, 0};
+    if (cell_exceeds_local(cell)) {
+        out->limit_bytes = cell->local_bytes;
+        if (!size_add(cell->pool_bytes, PE_ARENAS_LOCAL_GUARD_BYTES, &out->request_bytes)) {
+            out->request_bytes = SIZE_MAX;
+        }
+    } else if (most_bytes > 0) {
         shape.pes = size_max(shape.pes, 1);
         STATUS_TRY(pe_arenas_layout(request->base_align_bytes, SIZE_MAX, &shape));
-        *fits = (cell->arena == PE_ARENAS_LOCAL || shape.total_bytes <= request->max_alloc_bytes) &&
-                problem_parts_bytes(&cell->problem) <= request->max_alloc_bytes;
+        const size_t arenas_bytes = cell->arena == PE_ARENAS_LOCAL ? 0 : shape.total_bytes;
+        const size_t need_bytes = size_max(arenas_bytes, problem_parts_bytes(&cell->problem));
+        if (need_bytes > most_bytes) {
+            *out = (struct tune_refusal){need_bytes, most_bytes};
+        }
     }
 out:
     return status;
@@ -99,7 +108,7 @@ out:
 
 static enum status plan_policy(const struct tune_space_request *request,
                                const struct program *program, enum policy policy,
-                               struct tune_tile *tile)
+                               struct tune_tile *tile, struct tune_refusal *refused)
 {
     enum status status = STATUS_OK;
     struct footprint footprint;
@@ -110,7 +119,7 @@ static enum status plan_policy(const struct tune_space_request *request,
         .pool_bytes = cell.pool_grow ? FOOTPRINT_NO_LIMIT : cell.pool_bytes,
         .alignment = cell.alignment,
     };
-    bool fits = false;
+    struct tune_refusal refusal = {0, 0};
 
     STATUS_TRY(footprint_plan(program, &how, &footprint));
     tile->peak_bytes[policy] = footprint.peak_bytes;
@@ -118,14 +127,20 @@ static enum status plan_policy(const struct tune_space_request *request,
         cell.pool_bytes = size_max(footprint.peak_bytes, cell.alignment);
     }
     if (!footprint.overflow.happened) {
-        STATUS_TRY(fits_device(request, &cell, &fits));
+        STATUS_TRY(ask_device(request, &cell, &refusal));
     }
-    tile->fits[policy] = fits && request->policies[policy];
+    if (refusal.request_bytes > 0 &&
+        (refused->request_bytes == 0 || refusal.request_bytes < refused->request_bytes)) {
+        *refused = refusal;
+    }
+    tile->fits[policy] =
+        !footprint.overflow.happened && refusal.request_bytes == 0 && request->policies[policy];
 out:
     return status;
 }
 
-static enum status plan_tile(const struct tune_space_request *request, struct tune_tile *tile)
+static enum status plan_tile(const struct tune_space_request *request, struct tune_tile *tile,
+                             struct tune_refusal refused[POLICY_COUNT])
 {
     enum status status = STATUS_OK;
     const struct cell cell = tune_cell(&request->cell, tile, POLICY_NESTED);
@@ -138,7 +153,7 @@ static enum status plan_tile(const struct tune_space_request *request, struct tu
     tile->prior = guess_speed(&cell.problem, cell.pes);
     tile->gflops = (double)NAN;
     for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
-        STATUS_TRY(plan_policy(request, &program, (enum policy)policy, tile));
+        STATUS_TRY(plan_policy(request, &program, (enum policy)policy, tile, &refused[policy]));
     }
 out:
     program_fini(&program);
@@ -157,7 +172,7 @@ enum status tune_space_init(const struct tune_space_request *request, struct tun
     size_t rows[TUNE_MAX_SIDES];
     size_t keys[TUNE_MAX_SIDES];
 
-    *out = (struct tune_space){NULL, 0};
+    *out = (struct tune_space){.tiles = NULL};
     STATUS_TRY(problem_validate(problem));
     const size_t row_count = tune_sides(problem->seq_q * problem_group(problem), rows);
     const size_t key_count = tune_sides(size_max(problem->seq_kv, 1), keys);
@@ -169,7 +184,7 @@ enum status tune_space_init(const struct tune_space_request *request, struct tun
     }
     for (size_t i = 0; i < row_count * key_count; i++) {
         struct tune_tile tile = {.block_m = rows[i / key_count], .block_n = keys[i % key_count]};
-        STATUS_TRY(plan_tile(request, &tile));
+        STATUS_TRY(plan_tile(request, &tile, out->refused));
         if (fits_any(&tile)) {
             out->tiles[out->count++] = tile;
         }
@@ -184,7 +199,7 @@ out:
 void tune_space_fini(struct tune_space *space)
 {
     free(space->tiles);
-    *space = (struct tune_space){NULL, 0};
+    *space = (struct tune_space){.tiles = NULL};
 }
 
 bool tune_space_limit(struct tune_space *space, size_t index, size_t pool_bytes)

@@ -30,9 +30,17 @@ struct tune_tile {
     bool wrong;                      /* its numbers or its footprint are not as they should be */
 };
 
+/* What tiles that fit the pool need of the device, and it does not have: an allocation, or local
+ * memory. */
+struct tune_refusal {
+    size_t request_bytes; /* the least of them; 0 = none was refused */
+    size_t limit_bytes;   /* the device's, less than that */
+};
+
 struct tune_space {
-    struct tune_tile *tiles; /* owned */
-    size_t count;            /* */
+    struct tune_tile *tiles;                   /* owned */
+    size_t count;                              /* */
+    struct tune_refusal refused[POLICY_COUNT]; /* */
 };
 
 struct tune_space_request {

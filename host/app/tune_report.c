@@ -169,6 +169,23 @@ static enum status add_none(struct grid *grid, enum policy policy, const char *n
     return grid_row(grid, cells);
 }
 
+/* Why no tile fits a policy: "no tile fits", and what the device lacks where the pool would do. */
+static void put_no_fit(const struct tune_report *report, enum policy policy, cell_text out)
+{
+    const struct tune_refusal *refused = &report->result->space.refused[policy];
+    const bool local = report->cell->arena == PE_ARENAS_LOCAL;
+    char request[UNITS_TEXT_BYTES];
+    char limit[UNITS_TEXT_BYTES];
+
+    if (refused->request_bytes == 0) {
+        put(out, "no tile fits");
+        return;
+    }
+    put(out, "no tile fits: the device %s %s bytes%s, %s are needed", local ? "has" : "allocates",
+        units_format_count(refused->limit_bytes, limit), local ? " of local memory" : " at most",
+        units_format_count(refused->request_bytes, request));
+}
+
 /* The fastest ------------------------------------------------------------------------------- */
 
 /* The row that leads a policy: its winner, or what is the fastest so far. NULL: nothing was timed.
@@ -194,10 +211,11 @@ static enum status add_leader(struct grid *grid, const struct tune_report *repor
     cell_text note;
 
     if (row == NULL) {
-        const bool fits = tune_space_fitting(&report->result->space, policy) > 0;
-        return add_none(grid, policy,
-                        !fits ? "no tile fits"
-                              : (report->stopped ? "none was timed" : "every tile was wrong"));
+        put_no_fit(report, policy, note);
+        if (tune_space_fitting(&report->result->space, policy) > 0) {
+            put(note, "%s", report->stopped ? "none was timed" : "every tile was wrong");
+        }
+        return add_none(grid, policy, note);
     }
     if (!row->winner) {
         return add_row(grid, report, row, row->gflops, "so far; not verified");
@@ -322,14 +340,16 @@ static void write_answer(const struct tune_report *report, bool markdown, FILE *
     const char *mark = markdown ? "- " : "  ";
     char pool[UNITS_TEXT_BYTES];
     char keys[UNITS_TEXT_BYTES];
+    cell_text why;
 
     (void)fprintf(file, "\n%sWhat scoping buys in %s at %s keys\n\n", markdown ? "### " : "",
                   pool_text(report, pool), units_format_count(report->cell->problem.seq_kv, keys));
     for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
         if (report->policies[policy] &&
             tune_space_fitting(&result->space, (enum policy)policy) == 0) {
-            (void)fprintf(file, "%s%s: no tile fits, so it cannot run at all\n", mark,
-                          policy_name((enum policy)policy));
+            put_no_fit(report, (enum policy)policy, why);
+            (void)fprintf(file, "%s%s: %s, so it cannot run at all\n", mark,
+                          policy_name((enum policy)policy), why);
         }
     }
     for (size_t i = 0; i < result->ratio_count; i++) {

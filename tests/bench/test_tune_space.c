@@ -479,6 +479,36 @@ static void winner_within_the_noise_of_its_pairs_stays(void **state)
     assert_false(tune_demote(&result));
 }
 
+/* 1 MiB a PE of 2, guards beside them, in an allocation of 1 MiB at most. */
+static void arenas_that_the_device_cannot_hold_are_refused(void **state)
+{
+    struct tune_space_request request = request_for((size_t)1 << 20);
+
+    (void)state;
+    request.max_alloc_bytes = (size_t)1 << 20;
+    request.base_align_bytes = 128;
+    struct tune_space space = space_for(&request);
+    assert_int_equal(space.count, 0);
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        assert_true(space.refused[policy].request_bytes >= (size_t)2 << 20);
+        assert_int_equal(space.refused[policy].limit_bytes, (size_t)1 << 20);
+    }
+    tune_space_fini(&space);
+}
+
+static void pool_that_is_too_small_is_not_the_device_s(void **state)
+{
+    struct tune_space_request request = request_for(256);
+
+    (void)state;
+    request.max_alloc_bytes = (size_t)1 << 20;
+    request.base_align_bytes = 128;
+    struct tune_space space = space_for(&request);
+    assert_int_equal(space.count, 0);
+    assert_int_equal(space.refused[POLICY_NESTED].request_bytes, 0);
+    tune_space_fini(&space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +536,8 @@ int main(void)
         cmocka_unit_test(items_of_a_split_problem_are_all),
         cmocka_unit_test(winner_that_loses_its_pairs_is_to_be_found_anew),
         cmocka_unit_test(winner_within_the_noise_of_its_pairs_stays),
+        cmocka_unit_test(arenas_that_the_device_cannot_hold_are_refused),
+        cmocka_unit_test(pool_that_is_too_small_is_not_the_device_s),
     };
     return cmocka_run_group_tests_name("unit.tune_space", tests, NULL, NULL);
 }

@@ -120,6 +120,23 @@ static void table_marks_winners_and_what_fits_nothing(void **state)
     fixture_fini(&f);
 }
 
+static void pool_that_the_device_cannot_hold_is_told(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16");
+    win(&f, 0.9, 0.88, 0.92);
+    f.result.space.refused[POLICY_UNSCOPED] = (struct tune_refusal){2000000, 1000000};
+    const char *text = write_as(&f, FORMAT_TABLE);
+    says(text,
+         " no tile fits: the device allocates 1,000,000 bytes at most, 2,000,000 are needed\n");
+    says(text,
+         "unscoped: no tile fits: the device allocates 1,000,000 bytes at most, 2,000,000 are "
+         "needed, so it cannot run at all\n");
+    fixture_fini(&f);
+}
+
 static void ratio_within_the_noise_is_no_difference(void **state)
 {
     struct fixture f;
@@ -337,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_tells_problem_and_counts),
         cmocka_unit_test(table_marks_winners_and_what_fits_nothing),
+        cmocka_unit_test(pool_that_the_device_cannot_hold_is_told),
         cmocka_unit_test(ratio_within_the_noise_is_no_difference),
         cmocka_unit_test(one_policy_has_nothing_to_compare),
         cmocka_unit_test(markdown_has_headings_and_lists),
