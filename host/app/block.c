@@ -49,7 +49,7 @@ static void set_tile(struct cell *cell, const struct tune_block *tile)
     cell->problem.block_n = tile->block_n;
 }
 
-/* What is stored may be of a plan that has changed since. */
+/* A device may have less local memory than the pool that the tile is stored for. */
 static bool still_fits(const struct cell *cell, const struct tune_block *tile)
 {
     struct cell tried = *cell;

@@ -2,6 +2,7 @@
 
 #include "host/app/context.h"
 #include "host/app/output.h"
+#include "host/base/size.h"
 #include "host/base/text.h"
 #include "kernels/kernels.h"
 
@@ -189,24 +190,59 @@ static json_t *load_key(struct tune_store *store, const json_t *key, const char 
     return file;
 }
 
-static bool read_tile(const json_t *file, enum policy policy, struct tune_block *out)
+/* Whether the tile is one that a search may find: in the lattice's range, and it fits. */
+static bool tile_serves(const struct cell *base, enum policy policy, const struct tune_block *tile)
 {
-    const json_t *tile = json_object_get(json_object_get(file, "tiles"), policy_name(policy));
-    const json_int_t block_m = json_integer_value(json_object_get(tile, "block_m"));
-    const json_int_t block_n = json_integer_value(json_object_get(tile, "block_n"));
+    const struct problem *problem = &base->problem;
+    const size_t rows = size_min(problem->seq_q * problem_group(problem), TUNE_MAX_BLOCK);
+    const size_t keys = size_min(size_max(problem->seq_kv, 1), TUNE_MAX_BLOCK);
+    struct cell cell = *base;
+    struct cell_result result;
 
-    *out = (struct tune_block){0};
-    if (block_m < 1 || block_n < 1) {
+    if (tile->block_m < 1 || tile->block_m > rows || tile->block_n < 1 || tile->block_n > keys) {
         return false;
     }
-    *out = (struct tune_block){(size_t)block_m, (size_t)block_n};
+    cell.policy = policy;
+    cell.problem.block_m = tile->block_m;
+    cell.problem.block_n = tile->block_n;
+    const bool fits = cell_plan(&cell, 0, 0, NULL, &result) == STATUS_OK && !result.overflow;
+    status_clear();
+    return fits;
+}
+
+/* A side of 0 is none. */
+static size_t read_side(const json_t *tile, const char *key)
+{
+    const json_int_t side = json_integer_value(json_object_get(tile, key));
+
+    return side > 0 ? (size_t)side : 0;
+}
+
+/* The policy's tile in a file of a key that serves. */
+static bool read_tile(struct tune_store *store, const char *path, const json_t *file,
+                      const struct tune_store_key *key, enum policy policy, struct tune_block *out)
+{
+    const json_t *tiles = json_object_get(file, "tiles");
+    const json_t *tile = json_object_get(tiles, policy_name(policy));
+
+    *out = (struct tune_block){0};
+    if (file == NULL || (json_is_object(tiles) && tile == NULL)) {
+        return false;
+    }
+    const struct tune_block read = {read_side(tile, "block_m"), read_side(tile, "block_n")};
+    if (!tile_serves(key->cell, policy, &read)) {
+        tell(store, "%s is damaged: its %s tile is none that fits; it is left out", path,
+             policy_name(policy));
+        return false;
+    }
+    *out = read;
     return true;
 }
 
 bool tune_store_find(struct tune_store *store, const struct tune_store_key *key, enum policy policy,
                      struct tune_block *out)
 {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES] = "";
     json_t *wanted = key_json(key);
     json_t *file = NULL;
 
@@ -214,7 +250,7 @@ bool tune_store_find(struct tune_store *store, const struct tune_store_key *key,
     if (wanted != NULL && path_of(store, wanted, path)) {
         file = load_key(store, wanted, path);
     }
-    const bool found = read_tile(file, policy, out);
+    const bool found = read_tile(store, path, file, key, policy, out);
     json_decref(file);
     json_decref(wanted);
     return found;
@@ -284,7 +320,7 @@ static void search_file(struct tune_store *store, const char *name,
     (void)snprintf(path, sizeof path, "%s/%s", store->folder, name);
     json_t *file = load(store, path);
     if (file != NULL && key_serves(json_object_get(file, "key"), key) &&
-        read_tile(file, policy, &tile)) {
+        read_tile(store, path, file, key, policy, &tile)) {
         add_answer(answers, &tile);
     }
     json_decref(file);

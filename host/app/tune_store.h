@@ -33,7 +33,8 @@ struct tune_store_key {
 /* Chooses the folder by the environment; does not touch it. */
 void tune_store_init(struct tune_store *store);
 
-/* The stored tile of a policy for a device. False: none, or none that can be read. */
+/* The stored tile of a policy for a device. False: none, or none that can be read and fits the
+ * key's pool under the policy; the latter is told. */
 bool tune_store_find(struct tune_store *store, const struct tune_store_key *key, enum policy policy,
                      struct tune_block *out) STATUS_MUST_USE;
 

@@ -277,31 +277,80 @@ static void damaged_files_are_told_once_and_replaced(void **state)
     }
 }
 
-/* The same key, and an object of this version, but not what a tile looks like. */
-static void file_with_a_senseless_tile_has_none(void **state)
+/* Puts what `text` says in the place of a kept file's tiles. */
+static void put_tiles(const struct fixture *f, const char *text)
 {
-    static const char *const tiles[] = {"null",
-                                        "{}",
-                                        "{\"nested\": 3}",
-                                        "{\"nested\": {\"block_m\": 0, \"block_n\": 4}}",
-                                        "{\"nested\": {\"block_m\": -1, \"block_n\": 4}}",
-                                        "{\"nested\": {\"block_m\": \"8\", \"block_n\": 4}}"};
+    char path[PATH];
+
+    assert_int_equal(files_in(f->folder, path), 1);
+    json_t *file = json_load_file(path, 0, NULL);
+    json_t *tiles = json_loads(text, JSON_DECODE_ANY, NULL);
+    assert_int_equal(json_object_set_new(file, "tiles", tiles), 0);
+    assert_int_equal(json_dump_file(file, path, JSON_REAL_PRECISION(17)), 0);
+    json_decref(file);
+}
+
+/* The same key, and an object of this version, but not what a tile looks like, or none of this
+ * problem of 128 queries on 256 keys. */
+static void file_with_a_senseless_tile_is_told_and_has_none(void **state)
+{
+    static const char *const tiles[] = {
+        "null",
+        "{\"nested\": 3}",
+        "{\"nested\": {\"block_m\": 0, \"block_n\": 4}}",
+        "{\"nested\": {\"block_m\": -5, \"block_n\": 4}}",
+        "{\"nested\": {\"block_m\": 1e30, \"block_n\": 4}}",
+        "{\"nested\": {\"block_m\": \"8\", \"block_n\": 4}}",
+        "{\"nested\": {\"block_m\": 129, \"block_n\": 4}}",
+        "{\"nested\": {\"block_m\": 4, \"block_n\": 257}}",
+        "{\"nested\": {\"block_m\": 100000, \"block_n\": 100000}}",
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         struct fixture f;
-        char path[PATH];
+        struct tune_block tile;
         fixture_init(&f);
         keep(&f, POLICY_NESTED, 48, 96);
-        assert_int_equal(files_in(f.folder, path), 1);
-        json_t *file = json_load_file(path, 0, NULL);
-        json_t *senseless = json_loads(tiles[i], JSON_DECODE_ANY, NULL);
-        assert_int_equal(json_object_set_new(file, "tiles", senseless), 0);
-        assert_int_equal(json_dump_file(file, path, JSON_REAL_PRECISION(17)), 0);
-        json_decref(file);
+        put_tiles(&f, tiles[i]);
         finds_nothing(&f, POLICY_NESTED);
+        assert_true(f.store.told);
+        f.store.told = false;
+        assert_int_equal(tune_store_search(&f.store, &f.key, POLICY_NESTED, &tile), 0);
+        assert_true(f.store.told);
         fixture_fini(&f);
     }
+}
+
+static void tile_that_does_not_fit_is_told_and_none(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    keep(&f, POLICY_NESTED, 128, 128);
+    finds(&f, POLICY_NESTED, 128, 128);
+    assert_false(f.store.told);
+    f.cell.pool_bytes = 4096;
+    finds_nothing(&f, POLICY_NESTED);
+    assert_false(f.store.told); /* another key */
+    keep(&f, POLICY_NESTED, 128, 128);
+    finds_nothing(&f, POLICY_NESTED);
+    assert_true(f.store.told);
+    fixture_fini(&f);
+}
+
+static void file_without_the_policy_s_tile_is_not_damaged(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    keep(&f, POLICY_NESTED, 48, 96);
+    put_tiles(&f, "{}");
+    finds_nothing(&f, POLICY_NESTED);
+    assert_false(f.store.told);
+    fixture_fini(&f);
 }
 
 static void other_version_is_passed_over_without_a_word(void **state)
@@ -447,7 +496,9 @@ int main(void)
         cmocka_unit_test(every_part_of_the_key_counts),
         cmocka_unit_test(two_writers_lose_nothing_of_each_other),
         cmocka_unit_test(damaged_files_are_told_once_and_replaced),
-        cmocka_unit_test(file_with_a_senseless_tile_has_none),
+        cmocka_unit_test(file_with_a_senseless_tile_is_told_and_has_none),
+        cmocka_unit_test(tile_that_does_not_fit_is_told_and_none),
+        cmocka_unit_test(file_without_the_policy_s_tile_is_not_damaged),
         cmocka_unit_test(other_version_is_passed_over_without_a_word),
         cmocka_unit_test(other_key_in_the_file_is_no_answer),
         cmocka_unit_test(folder_that_cannot_be_made_is_told_and_no_failure),
