@@ -334,6 +334,18 @@ static void write_ratio(const struct tune_report *report, const struct tune_rati
                   pairs->upper, verdict);
 }
 
+/* Whether anything is known of it: not where a search was stopped before its pairs. */
+static bool has_answer(const struct tune_report *report)
+{
+    bool answers = report->result->ratio_count > 0;
+
+    for (size_t policy = 0; policy < POLICY_COUNT; policy++) {
+        answers = answers || (report->policies[policy] &&
+                              tune_space_fitting(&report->result->space, (enum policy)policy) == 0);
+    }
+    return answers;
+}
+
 static void write_answer(const struct tune_report *report, bool markdown, FILE *file)
 {
     const struct tune_result *result = report->result;
@@ -425,7 +437,7 @@ static enum status write_text(const struct tune_report *report, const struct tun
     if (rows->count > 0) {
         STATUS_TRY(write_front(report, rows, markdown, file));
     }
-    if (policies_asked(report) > 1) {
+    if (policies_asked(report) > 1 && has_answer(report)) {
         write_answer(report, markdown, file);
     }
 out:

@@ -227,6 +227,9 @@ static void interrupted_search_says_what_is_not_verified(void **state)
     says(text, "3 timed in 12 s, interrupted");
     says(text, "so far; not verified");
     assert_null(strstr(text, "takes"));
+    says(text, "What scoping buys"); /* unscoped fits nothing */
+    f.tiles[0].fits[POLICY_UNSCOPED] = true;
+    assert_null(strstr(write_as(&f, FORMAT_TABLE), "What scoping buys"));
     for (size_t i = 0; i < TILES; i++) {
         f.tiles[i].gflops = (double)NAN;
     }
