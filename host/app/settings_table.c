@@ -364,7 +364,8 @@ static const struct option options[] = {
      .section = section_timing,
      .argument = "SECONDS",
      .standard = "60",
-     .help = "when to end, about; tiles that have not been timed by then are left"},
+     .help = "when to end, about; tiles that have not been timed by then are left. A build under "
+             "way, and what checks and compares the best, may go past it, a short one by far"},
     {.name = "repetitions",
      .type = OPTION_COUNT,
      .commands = FOR_SWEEP,
