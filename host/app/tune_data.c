@@ -136,6 +136,14 @@ static json_t *search_json(const struct tune_report *report)
                      context_real(result->seconds), "ratios", ratios);
 }
 
+/* What the command line asked for that no row tells. */
+static json_t *asked_json(const struct settings *settings)
+{
+    return json_pack("{s:o, s:o, s:s}", "time_limit_s", context_real(settings->time_limit_s),
+                     "seed", context_size(settings->seed), "bind",
+                     settings->bind == SETTINGS_BIND_NONE ? "none" : "auto");
+}
+
 enum status tune_data_json(const struct tune_report *report, const struct tune_rows *rows,
                            FILE *file)
 {
@@ -146,7 +154,8 @@ enum status tune_data_json(const struct tune_report *report, const struct tune_r
     json_t *search = search_json(report);
 
     STATUS_TRY(context_json(report->context, &no_results, &context));
-    if (search == NULL || json_object_set_new(context, "tune", search) != 0) {
+    if (search == NULL || json_object_set_new(context, "tune", search) != 0 ||
+        json_object_set_new(context, "settings", asked_json(report->settings)) != 0) {
         status = STATUS_FAIL(STATUS_NO_MEMORY, "tune", "no memory for its results");
         goto out;
     }

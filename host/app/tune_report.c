@@ -393,6 +393,14 @@ static void write_head(const struct tune_report *report, FILE *file)
                   kernel_style_name(cell->style));
 }
 
+static void write_device(const struct tune_report *report, FILE *file)
+{
+    const struct device_info *device = report->context->device;
+
+    (void)fprintf(file, "%s (%s, driver %s)\n", device->name, device->platform_name,
+                  device->driver);
+}
+
 static void write_counts(const struct tune_report *report, FILE *file)
 {
     const struct tune_result *result = report->result;
@@ -431,6 +439,8 @@ static enum status write_text(const struct tune_report *report, const struct tun
 
     (void)fputs(markdown ? "### " : "", file);
     write_head(report, file);
+    (void)fputs(markdown ? "\n" : "", file);
+    write_device(report, file);
     (void)fputs(markdown ? "\n" : "", file);
     write_counts(report, file);
     STATUS_TRY(write_leaders(report, rows, markdown, file));

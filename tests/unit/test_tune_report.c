@@ -98,6 +98,7 @@ static void table_tells_problem_and_counts(void **state)
     const char *text = write_as(&f, FORMAT_TABLE);
     says(text, "cap16: f16, head_dim 128, heads 4, seq_q 128, seq_kv 1,024, causal, pool 1 MiB x "
                "2 PEs, simd kernel\n");
+    says(text, "\ntest device (test platform, driver 1.0)\n");
     says(text, "4 tiles fit: 0 unscoped, 4 scoped, 4 nested; 3 timed in 12 s, the most promising");
     f.result.complete = true;
     says(write_as(&f, FORMAT_TABLE), "3 timed in 12 s\n");
@@ -264,6 +265,11 @@ static void json_has_a_row_for_each_timed_tile_and_policy(void **state)
     const json_t *tune = json_object_get(json_object_get(file, "context"), "tune");
     assert_int_equal(json_integer_value(json_object_get(tune, "tiles_timed")), 3);
     assert_true(json_is_false(json_object_get(tune, "interrupted")));
+    const json_t *asked = json_object_get(json_object_get(file, "context"), "settings");
+    assert_true(json_number_value(json_object_get(asked, "time_limit_s")) == 60.0);
+    assert_string_equal(json_string_value(json_object_get(asked, "bind")), "auto");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "arena")),
+                        "global");
     json_decref(file);
     fixture_fini(&f);
 }
