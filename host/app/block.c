@@ -199,16 +199,39 @@ out:
     return status;
 }
 
+/* Where the configuration that begins with cell `first` ends. */
+static size_t config_end(const struct cell_list *list, size_t first)
+{
+    size_t end = first + 1;
+
+    while (end < list->count && cell_list_same_config(&list->cells[first], &list->cells[end])) {
+        end++;
+    }
+    return end;
+}
+
+/* Of several problems, which one the next line is about; by a name that tells them apart. */
+static void tell_problem(const struct cell_list *list, size_t first, size_t index, size_t count)
+{
+    if (count > 1) {
+        (void)fprintf(stderr, "scratchscope: --block auto: problem %zu of %zu: %s\n", index, count,
+                      list->cells[first].name);
+    }
+}
+
 enum status block_resolve(const struct settings *settings, const struct place *place,
                           struct cell_list *list)
 {
     enum status status = STATUS_OK;
+    size_t index = 0;
+    size_t count = 0;
 
+    for (size_t first = 0; first < list->count; first = config_end(list, first)) {
+        count++;
+    }
     for (size_t first = 0; settings->block.automatic && first < list->count;) {
-        size_t end = first + 1;
-        while (end < list->count && cell_list_same_config(&list->cells[first], &list->cells[end])) {
-            end++;
-        }
+        const size_t end = config_end(list, first);
+        tell_problem(list, first, ++index, count);
         STATUS_TRY(resolve_config(settings, place, list, first, end));
         first = end;
     }

@@ -337,6 +337,13 @@ static void list_of_tiles_takes_the_tile_of_the_standard_length(void **state)
     refused("plan " PROBLEM " --tiles 3 --policy nested --block auto", "no tile is stored");
 }
 
+static void problems_of_a_list_are_told_apart(void **state)
+{
+    (void)state;
+    refused("plan --seq-q 16,32 --policy nested --block auto",
+            "problem 1 of 2: attention/cap16/nested/f16/S:1/seq_q:16\n");
+}
+
 static void plan_without_an_answer_says_how_to_get_one(void **state)
 {
     (void)state;
@@ -571,6 +578,7 @@ int main(void)
         TUNE_TEST(plan_takes_the_stored_tile_of_its_kernel_style_alone),
         TUNE_TEST(sweep_of_one_policy_takes_that_policy_s_tile),
         TUNE_TEST(list_of_tiles_takes_the_tile_of_the_standard_length),
+        TUNE_TEST(problems_of_a_list_are_told_apart),
         TUNE_TEST(plan_without_an_answer_says_how_to_get_one),
         TUNE_TEST(damaged_store_is_told_and_does_not_stop_tune),
         TUNE_TEST(kept_tile_takes_part_in_a_short_search),
