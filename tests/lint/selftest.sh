@@ -94,6 +94,9 @@ if command -v clang >/dev/null 2>&1; then
     fresh
     expect 0 "clean tree" "$here/kernels.sh" "$tree"
     kernels_refuse "unused variable" 'float x;'
+    if clang -march=haswell -E -x c /dev/null >/dev/null 2>&1; then
+        kernels_refuse "a vector wider than the registers" 'vstore8((ulong8)(at), 0, (__global ulong *)arena);'
+    fi
     fresh
     sed -i 1d "$tree/kernels/walk.cl"
     expect 1 "no FP_CONTRACT" "$here/kernels.sh" "$tree"
