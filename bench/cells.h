@@ -131,12 +131,15 @@ void cell_judge(struct cell_result *result, bool same_bits);
  * deviation over their mean, above 5 %. NaN is not. */
 bool cell_spread_is_wide(double cv);
 
+/* Blocks of pairs that an interval of 95 % needs. */
+enum { SWEEP_LEAST_PAIR_BLOCKS = 5 };
+
 struct sweep_options {
     size_t repetitions; /* of each cell, >= 1 */
     double min_time_s;  /* of each repetition, > 0 */
     uint64_t seed;      /* of the inputs and the bootstrap */
     double check_work;  /* reference_create's bound */
-    size_t pair_blocks; /* blocks of rounds; 0 = no ratios; at least 5 otherwise */
+    size_t pair_blocks; /* blocks of rounds; 0 = no ratios; else the least of them or more */
     size_t pair_rounds; /* rounds of a block, >= 1 */
     double sample_s;    /* least length of one sample, s, > 0 */
     double cut_s;       /* a launch over all items that takes longer: time one item a PE, and more

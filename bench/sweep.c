@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_PAIR_BLOCKS = 5 };
-
 void sweep_options_default(struct sweep_options *options)
 {
     *options = (struct sweep_options){
@@ -17,7 +15,7 @@ void sweep_options_default(struct sweep_options *options)
         .min_time_s = 0.05,
         .seed = 1,
         .check_work = REFERENCE_DEFAULT_WORK,
-        .pair_blocks = LEAST_PAIR_BLOCKS,
+        .pair_blocks = SWEEP_LEAST_PAIR_BLOCKS,
         .pair_rounds = 4,
         .sample_s = 0.002,
         .cut_s = 0.05,
@@ -33,9 +31,9 @@ static enum status options_validate(const struct sweep_options *options)
         return STATUS_FAIL(STATUS_BAD_INPUT, "min time", "%g s is not above 0",
                            options->min_time_s);
     }
-    if (options->pair_blocks > 0 && options->pair_blocks < LEAST_PAIR_BLOCKS) {
+    if (options->pair_blocks > 0 && options->pair_blocks < SWEEP_LEAST_PAIR_BLOCKS) {
         return STATUS_FAIL(STATUS_BAD_INPUT, "blocks of pairs", "%zu is neither 0 nor at least %d",
-                           options->pair_blocks, LEAST_PAIR_BLOCKS);
+                           options->pair_blocks, SWEEP_LEAST_PAIR_BLOCKS);
     }
     if (options->pair_blocks > 0 && options->pair_rounds == 0) {
         return STATUS_FAIL(STATUS_BAD_INPUT, "rounds of pairs", "0 is not at least 1");

@@ -1,5 +1,6 @@
 #include "host/app/settings_table.h"
 
+#include "bench/cells.h"
 #include "host/base/dtype.h"
 
 static struct settings settings_default(void)
@@ -62,6 +63,19 @@ static enum status check_resume(const struct settings *settings)
                            "it needs the JSON file to go on with: --output FILE.json");
     }
     return STATUS_OK;
+}
+
+static enum status check_pairs(const struct settings *settings)
+{
+    if (settings->pairs == 0 || settings->pairs >= SWEEP_LEAST_PAIR_BLOCKS) {
+        return STATUS_OK;
+    }
+    enum status status =
+        STATUS_FAIL(STATUS_BAD_INPUT, "--pairs", "%zu block%s too few for an interval",
+                    settings->pairs, settings->pairs == 1 ? " is" : "s are");
+    status_hint("--pairs %d or more, or --pairs 0 for none, and no ratios",
+                SWEEP_LEAST_PAIR_BLOCKS);
+    return status;
 }
 
 /* Causal hides every key after the query's own: a reach to the right contradicts it. */
@@ -152,6 +166,7 @@ static enum status check(enum command command, const struct settings *settings)
     STATUS_TRY(check_arena(command, settings));
     STATUS_TRY(check_block(settings));
     STATUS_TRY(check_window(settings));
+    STATUS_TRY(check_pairs(settings));
     STATUS_TRY(check_resume(settings));
 out:
     return status;

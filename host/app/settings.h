@@ -85,8 +85,9 @@ struct settings {
 };
 
 /* Parses argv[1..argc) and checks what one option alone cannot: presets that fix S, types without
- * a kernel, a mask that contradicts itself, --resume without a file, a block given twice, lists of
- * a search. STATUS_BAD_INPUT with reason and hint. End it with settings_fini in any case. */
+ * a kernel, a mask that contradicts itself, too few pairs, --resume without a file, a block given
+ * twice, lists of a search. STATUS_BAD_INPUT with reason and hint. End it with settings_fini in any
+ * case. */
 enum status settings_parse(enum command command, int argc, char **argv, struct settings *out,
                            bool *help) STATUS_MUST_USE;
 void settings_fini(struct settings *settings);

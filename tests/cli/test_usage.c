@@ -97,6 +97,8 @@ static void values_out_of_range_refused(void **state)
         {"--scale", "1e7", false},
         {"--min-time", "1e9", true},
         {"--seed", "9223372036854775808", true},
+        {"--pairs", "1", true},
+        {"--pairs", "4", true},
     };
 
     (void)state;

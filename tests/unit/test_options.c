@@ -245,6 +245,20 @@ static void parse_counts_out_of_range_refused(void **state)
     refuse(COMMAND_SWEEP, "--parts 2,65537", "--parts", "too large (at most 65536)");
 }
 
+static void parse_too_few_pairs_refused_none_taken(void **state)
+{
+    static const char *const taken[] = {"--pairs 0", "--pairs 5", "--pairs 1000"};
+
+    (void)state;
+    refuse(COMMAND_SWEEP, "--pairs 1", "--pairs", "1 block is too few");
+    refuse(COMMAND_SWEEP, "--pairs 4", "--pairs", "4 blocks are too few");
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        struct settings settings;
+        assert_int_equal(app_parse(COMMAND_SWEEP, taken[i], &settings), STATUS_OK);
+        settings_fini(&settings);
+    }
+}
+
 static void parse_times_not_above_zero_refused(void **state)
 {
     static const char *const values[] = {"0", "-1", "0s", "0ms", "nan", "inf", "x", "1x"};
@@ -517,6 +531,7 @@ int main(void)
         cmocka_unit_test(parse_options_of_other_commands_refused),
         cmocka_unit_test(parse_options_of_later_versions_unknown),
         cmocka_unit_test(parse_counts_out_of_range_refused),
+        cmocka_unit_test(parse_too_few_pairs_refused_none_taken),
         cmocka_unit_test(parse_times_not_above_zero_refused),
         cmocka_unit_test(parse_pool_below_alignment_refused_any_larger_taken),
         cmocka_unit_test(parse_bad_words_refused_with_the_choice),
