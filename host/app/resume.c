@@ -54,6 +54,19 @@ static enum status compare_keys(const char *path, const json_t *there, const jso
     return STATUS_OK;
 }
 
+/* Whether threads stay on CPUs, and on which: what was asked for does not tell what came of it. */
+static enum status compare_binding(const char *path, const json_t *there, const json_t *here)
+{
+    static const char *const keys[] = {"pes_bound", "cpus"};
+    const json_t *a = json_object_get(there, "binding");
+    const json_t *b = json_object_get(here, "binding");
+
+    if (json_is_object(a) || json_is_object(b)) {
+        return compare_keys(path, a, b, keys, sizeof keys / sizeof keys[0]);
+    }
+    return STATUS_OK;
+}
+
 static enum status compare_context(const char *path, const json_t *there, const json_t *here)
 {
     static const char *const keys[] = {"schema_version", "tool_version", "commit", "device",
@@ -66,6 +79,7 @@ static enum status compare_context(const char *path, const json_t *there, const 
     STATUS_TRY(compare_keys(path, json_object_get(there, "settings"),
                             json_object_get(here, "settings"), settings,
                             sizeof settings / sizeof settings[0]));
+    STATUS_TRY(compare_binding(path, there, here));
 out:
     return status;
 }

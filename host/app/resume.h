@@ -1,10 +1,11 @@
 /* --resume: takes up the rows and ratios of an earlier JSON file.
  *
  * A file counts only if it was measured as this run would: same device, driver, platform, version,
- * PEs and settings; else it is refused unless forced. Rows match by run_name. A cell is done if it
- * overflowed, was found wrong, or has all its repetitions; a partly done one is measured again. So
- * is one whose rows contradict its name or this run's plan of it. What no run writes (a value of
- * another type, a negative time, a ratio without a group) makes the whole file a damaged one.
+ * PEs, CPUs of their threads and settings; else it is refused unless forced. Rows match by
+ * run_name. A cell is done if it overflowed, was found wrong, or has all its repetitions; a partly
+ * done one is measured again. So is one whose rows contradict its name or this run's plan of it.
+ * What no run writes (a value of another type, a negative time, a ratio without a group) makes the
+ * whole file a damaged one.
  */
 #ifndef HOST_APP_RESUME_H
 #define HOST_APP_RESUME_H

@@ -468,7 +468,8 @@ static const struct option options[] = {
      .commands = FOR_SWEEP,
      .offset = AT(force),
      .section = section_results,
-     .help = "resume even a file of another device, version or setting"},
+     .help = "resume even a file of another device, version or setting; the file then tells those "
+             "of this run alone, rows of the earlier one included"},
 };
 
 const struct option_table settings_table = {

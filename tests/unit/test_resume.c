@@ -242,18 +242,24 @@ static void resume_of_other_measurements_refused_unless_forced(void **state)
         POISON,
         ARENA,
         WHOLE,
+        BOUND,
+        CPUS,
         CHANGES
     };
     static const char *const names[CHANGES] = {"device", "driver",      "platform",   "pes",
                                                "seed",   "repetitions", "min_time_s", "poison",
-                                               "arena",  "whole"};
+                                               "arena",  "whole",       "pes_bound",  "cpus"};
 
     (void)state;
     for (size_t change = 0; change < CHANGES; change++) {
         struct fixture f;
+        struct binding binding = {.known = true, .bound = 2, .cpus = "0-1"};
         fixture_init(&f, "--tiles 1 --policy scoped");
+        f.machine.context.binding = &binding;
         app_measure(&f.results, 0);
         write_and_restart(&f, "--tiles 1 --policy scoped");
+        binding.bound = change == BOUND ? 0 : 2;
+        binding.cpus[2] = change == CPUS ? '3' : '1';
         f.machine.device.name[0] ^= change == DEVICE ? 1 : 0;
         f.machine.device.driver[0] ^= change == DRIVER ? 1 : 0;
         f.machine.device.platform_name[0] ^= change == PLATFORM ? 1 : 0;
