@@ -105,6 +105,7 @@ static enum status open_place(struct job *job)
         .kernel = job->settings.kernel,
         .pes = job->settings.pes,
         .pool_bytes = job->cell.pool_bytes,
+        .bind = job->settings.bind,
         .arena = job->cell.arena,
     };
 

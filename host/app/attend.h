@@ -31,6 +31,7 @@ struct attend_settings {
     size_t arena;                 /* enum pe_arenas_space */
     size_t pes;                   /* 0 = auto */
     size_t kernel;                /* SETTINGS_KERNEL_ */
+    size_t bind;                  /* SETTINGS_BIND_ */
     const char *device;           /* NULL = automatic */
     bool verify;                  /* check as many rows as a sweep does */
     size_t format;                /* FORMAT_TABLE or FORMAT_JSON */

@@ -285,6 +285,21 @@ static void attend_that_overflows_writes_nothing_and_says_the_way_out(void **sta
     cli_remove_folder(folder);
 }
 
+static void attend_leaves_threads_alone_where_told_to(void **state)
+{
+    char folder[CLI_PATH_BYTES];
+    struct cli_run run;
+
+    (void)state;
+    cli_folder(folder);
+    attend_put_cap16(folder, 1);
+    attend_run(&run, folder, "--bind none");
+    assert_int_equal(run.code, 0);
+    cli_says(run.err, "not bound: --bind none");
+    cli_fini(&run);
+    cli_remove_folder(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +313,7 @@ int main(void)
         cmocka_unit_test(attend_tells_planned_and_measured_peak_in_lines),
         cmocka_unit_test(attend_in_parts_agrees_and_tells_their_bytes),
         cmocka_unit_test(attend_that_overflows_writes_nothing_and_says_the_way_out),
+        cmocka_unit_test(attend_leaves_threads_alone_where_told_to),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
