@@ -50,16 +50,19 @@ bool cell_take_local(struct cell *cell, size_t device_bytes, size_t own_bytes)
     return true;
 }
 
-static void tell_pool_overflow(const struct program *program,
+static void tell_pool_overflow(const struct cell *cell, const struct program *program,
                                const struct footprint_request *request, struct cell_result *out)
 {
+    const size_t most_bytes = cell->arena == PE_ARENAS_LOCAL
+                                  ? pe_arenas_local_pool(cell->local_bytes)
+                                  : FOOTPRINT_NO_LIMIT;
     struct footprint_overflow *overflow = &out->footprint.overflow;
     out->overflow = true;
     out->overflow_tile = overflow->tile;
     out->overflow_request_bytes = overflow->request_bytes;
     out->overflow_free_bytes = overflow->free_bytes;
     snprintf(out->overflow_name, sizeof out->overflow_name, "%s", overflow->name);
-    footprint_overflow_text(program, request, &out->footprint, out->overflow_text,
+    footprint_overflow_text(program, request, &out->footprint, most_bytes, out->overflow_text,
                             sizeof out->overflow_text);
 }
 
@@ -213,7 +216,7 @@ static enum status plan_footprint(struct cell *cell, struct cell_result *out)
     out->tiles = request.tiles;
     out->traffic = tile_program_traffic(&cell->problem, &program);
     if (out->footprint.overflow.happened) {
-        tell_pool_overflow(&program, &request, out);
+        tell_pool_overflow(cell, &program, &request, out);
         out->footprint.overflow.name = NULL; /* it lives in the program, which ends here */
     }
 out:

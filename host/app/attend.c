@@ -47,6 +47,15 @@ static void make_cell(struct job *job)
                    policy_name(job->cell.policy), dtype_name(job->cell.problem.dtype));
 }
 
+/* What a plan that overflows blames: the device, its local memory, or the pool. */
+static const char *to_blame(const struct job *job, const struct device_info *info)
+{
+    if (info != NULL && strcmp(job->result.overflow_name, "device") == 0) {
+        return info->name;
+    }
+    return job->cell.pool_bytes < job->settings.pool.bytes ? "--arena local" : "--pool";
+}
+
 /* Plans the cell, for a device or for none yet. One that does not fit its pool is the user's to
  * change; one that the device cannot hold is the device's failure. */
 static enum status plan(struct job *job, const struct device_info *info,
@@ -59,9 +68,8 @@ static enum status plan(struct job *job, const struct device_info *info,
                          info != NULL ? info->base_align_bytes : 0, topology, result));
     if (result->overflow) {
         bool refused = strcmp(result->overflow_name, "device") == 0;
-        status = STATUS_FAIL(refused ? STATUS_NO_SPACE : STATUS_BAD_INPUT,
-                             refused && info != NULL ? info->name : "--pool", "%s",
-                             result->overflow_text);
+        status = STATUS_FAIL(refused ? STATUS_NO_SPACE : STATUS_BAD_INPUT, to_blame(job, info),
+                             "%s", result->overflow_text);
     }
 out:
     return status;
@@ -74,7 +82,8 @@ static enum status prepare(struct job *job)
     STATUS_TRY(attend_files_open(&job->settings, &job->files));
     STATUS_TRY(attend_tensors_read(&job->settings, &job->tensors));
     make_cell(job);
-    if (!job->settings.block.automatic) { /* else what fits is looked for */
+    /* With an automatic block what fits is looked for; a local pool is as large as the device's. */
+    if (!job->settings.block.automatic && job->cell.arena == PE_ARENAS_GLOBAL) {
         STATUS_TRY(plan(job, NULL, NULL));
     }
 out:

@@ -414,7 +414,7 @@ static enum status refuse_overflow(const struct program *program,
                                    const struct footprint *plan)
 {
     char text[1024];
-    footprint_overflow_text(program, request, plan, text, sizeof text);
+    footprint_overflow_text(program, request, plan, FOOTPRINT_NO_LIMIT, text, sizeof text);
     return STATUS_FAIL(STATUS_NO_SPACE, "scratch of one PE", "%s", text);
 }
 

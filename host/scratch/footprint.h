@@ -8,7 +8,8 @@
  *     struct footprint_request request = {POLICY_NESTED, tiles, pool_bytes, 128};
  *     STATUS_TRY(footprint_plan(&program, &request, &footprint));
  *     if (footprint.overflow.happened) {
- *         footprint_overflow_text(&program, &request, &footprint, text, sizeof text);
+ *         footprint_overflow_text(&program, &request, &footprint, FOOTPRINT_NO_LIMIT, text,
+ *                                 sizeof text);
  *     } else {
  *         STATUS_TRY(footprint_table(&program, &request, &table));     hand table.cells to a kernel
  *         offset_table_fini(&table);
@@ -89,9 +90,12 @@ enum status footprint_plan(const struct program *program, const struct footprint
 
 /* Text of R5 for a row that overflows: allocation, tile, requested, free, used, capacity, missing,
  * alignment, who holds the rest, and what to change; one line of some sentences, in the words of
- * the command line. Cut to `size` bytes; "" if there was no overflow. */
+ * the command line. most_bytes is the largest pool that a device has local memory for; a larger one
+ * is not advised; FOOTPRINT_NO_LIMIT in global memory. Cut to `size` bytes; "" if there was no
+ * overflow. */
 void footprint_overflow_text(const struct program *program, const struct footprint_request *request,
-                             const struct footprint *footprint, char *text, size_t size);
+                             const struct footprint *footprint, size_t most_bytes, char *text,
+                             size_t size);
 
 /* Offsets as data: what the kernel reads. Row t holds, for walked tile t (from 0), the byte
  * offset into the PE's arena of each handle (persistent ones too, column = id), then for each

@@ -131,8 +131,19 @@ static void add_use(struct text *text, const struct program *program,
     text_add(text, ".");
 }
 
+/* A larger pool where the device has one, else what needs none. */
+static void add_larger(struct text *text, size_t pool_bytes, size_t most_bytes)
+{
+    if (pool_bytes <= most_bytes) {
+        text_add(text, "--pool grow (or --pool %zu)", pool_bytes);
+    } else {
+        text_add(text, "--arena global");
+    }
+}
+
 static void add_way_out(struct text *text, const struct program *program,
-                        const struct footprint_request *request, const struct footprint *footprint)
+                        const struct footprint_request *request, const struct footprint *footprint,
+                        size_t most_bytes)
 {
     char number[UNITS_TEXT_BYTES];
     struct footprint nested;
@@ -141,26 +152,33 @@ static void add_way_out(struct text *text, const struct program *program,
     other.policy = POLICY_NESTED;
     text_add(text, " Without a limit the peak would be %s.",
              units_format_count(footprint->peak_bytes, number));
+    if (pool > most_bytes) {
+        text_add(text, " The device has local memory for a pool of %s.",
+                 units_format_count(most_bytes, number));
+    }
     if (request->policy != POLICY_NESTED && footprint_plan(program, &other, &nested) == STATUS_OK) {
         units_format_count(nested.peak_bytes, number);
         if (!nested.overflow.happened) {
-            text_add(text,
-                     " Use --policy nested, which peaks at %s, or --pool grow (or --pool %zu).",
-                     number, pool);
+            text_add(text, " Use --policy nested, which peaks at %s, or ", number);
+            add_larger(text, pool, most_bytes);
+            text_add(text, ".");
             return;
         }
         text_add(text, " --policy nested peaks at %s, which does not fit either.", number);
     }
-    text_add(text, " Use --pool grow (or --pool %zu), or smaller blocks.", pool);
+    text_add(text, " Use ");
+    add_larger(text, pool, most_bytes);
+    text_add(text, ", or smaller blocks.");
 }
 
 void footprint_overflow_text(const struct program *program, const struct footprint_request *request,
-                             const struct footprint *footprint, char *text, size_t size)
+                             const struct footprint *footprint, size_t most_bytes, char *text,
+                             size_t size)
 {
     struct text out = text_begin(text, size);
     if (footprint->overflow.happened) {
         add_request(&out, request, &footprint->overflow);
         add_use(&out, program, request, &footprint->overflow);
-        add_way_out(&out, program, request, footprint);
+        add_way_out(&out, program, request, footprint, most_bytes);
     }
 }

@@ -175,8 +175,10 @@ static void attend_that_local_memory_does_not_hold_is_refused(void **state)
     (void)state;
     cli_folder(folder);
     attend_put_cap16(folder, 64);
-    attend_refused(folder, "--arena local --policy unscoped --pool 1GiB", "--pool",
-                   "--policy nested");
+    attend_refused(folder, "--arena local --policy unscoped --pool 1GiB", "--arena local",
+                   "--policy nested, which peaks at 62,080, or --arena global");
+    attend_refused(folder, "--arena local --policy nested --pool 60000", "--pool",
+                   "--pool grow (or --pool 62080)");
     cli_remove_folder(folder);
 }
 

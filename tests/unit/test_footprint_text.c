@@ -13,15 +13,22 @@ static void assert_text_has(const char *text, const char *part)
     }
 }
 
-static void overflow_text(enum policy policy, size_t tiles, size_t pool, char text[TEXT])
+/* `most`: the largest pool that there can be. */
+static void overflow_text_within(enum policy policy, size_t tiles, size_t pool, size_t most,
+                                 char text[TEXT])
 {
     struct program program;
     struct footprint footprint;
     const struct footprint_request request = {policy, tiles, pool, 128};
     cap16_build(&program);
     assert_ok(footprint_plan(&program, &request, &footprint));
-    footprint_overflow_text(&program, &request, &footprint, text, TEXT);
+    footprint_overflow_text(&program, &request, &footprint, most, text, TEXT);
     program_fini(&program);
+}
+
+static void overflow_text(enum policy policy, size_t tiles, size_t pool, char text[TEXT])
+{
+    overflow_text_within(policy, tiles, pool, FOOTPRINT_NO_LIMIT, text);
 }
 
 static void overflow_text_tells_what_who_and_the_way_out(void **state)
@@ -61,6 +68,21 @@ static void overflow_text_says_where_nested_does_not_fit_either(void **state)
                           "grow (or --pool 86656), or smaller blocks.");
 }
 
+static void overflow_text_advises_no_pool_that_local_memory_does_not_hold(void **state)
+{
+    (void)state;
+    char text[TEXT];
+    overflow_text_within(POLICY_UNSCOPED, 17, POOL, POOL, text);
+    assert_text_has(text, " The device has local memory for a pool of 1,048,576. Use --policy "
+                          "nested, which peaks at 62,080, or --arena global.");
+    assert_null(strstr(text, "--pool"));
+    overflow_text_within(POLICY_NESTED, 17, 60000, 60000, text);
+    assert_text_has(text, " Use --arena global, or smaller blocks.");
+    assert_null(strstr(text, "--pool"));
+    overflow_text_within(POLICY_NESTED, 17, 60000, 62080, text);
+    assert_text_has(text, " Use --pool grow (or --pool 62080), or smaller blocks.");
+}
+
 static void overflow_text_of_a_persistent_allocation_has_no_tile(void **state)
 {
     (void)state;
@@ -96,9 +118,9 @@ static void overflow_text_is_cut_to_its_buffer(void **state)
     const struct footprint_request request = {POLICY_UNSCOPED, 17, POOL, 128};
     cap16_build(&program);
     assert_ok(footprint_plan(&program, &request, &footprint));
-    footprint_overflow_text(&program, &request, &footprint, text, sizeof text);
+    footprint_overflow_text(&program, &request, &footprint, FOOTPRINT_NO_LIMIT, text, sizeof text);
     assert_string_equal("v in tile 17: 16,38", text);
-    footprint_overflow_text(&program, &request, &footprint, text, 0);
+    footprint_overflow_text(&program, &request, &footprint, FOOTPRINT_NO_LIMIT, text, 0);
     program_fini(&program);
 }
 
@@ -108,6 +130,7 @@ int main(void)
         unit_test_clean(overflow_text_tells_what_who_and_the_way_out),
         unit_test_clean(overflow_text_under_nested_offers_the_pool_alone),
         unit_test_clean(overflow_text_says_where_nested_does_not_fit_either),
+        unit_test_clean(overflow_text_advises_no_pool_that_local_memory_does_not_hold),
         unit_test_clean(overflow_text_of_a_persistent_allocation_has_no_tile),
         unit_test_clean(overflow_text_of_a_first_allocation_has_no_holders),
         unit_test_clean(overflow_text_without_an_overflow_is_empty),
