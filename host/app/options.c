@@ -84,7 +84,7 @@ static size_t edits(const char *a, const char *b)
 const char *options_nearest(const char *text, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
-    size_t fewest = size_max(2, strlen(text) / 2) + 1;
+    size_t fewest = size_max(1, strlen(text) / 2) + 1;
 
     for (size_t i = 0; i < count; i++) {
         bool begins = strlen(text) >= 3 && strncmp(names[i], text, strlen(text)) == 0;
@@ -407,7 +407,7 @@ static const struct option *find_option(const struct option_table *table, size_t
         if ((option->commands >> command & 1U) != 0) {
             return option;
         }
-        other = option;
+        other = other == NULL ? option : other; /* sweep's, if it has one: it stands first */
     }
     return other;
 }

@@ -218,6 +218,9 @@ static void parse_options_of_other_commands_refused(void **state)
         refuse(COMMAND_PLAN, lines[i], what, "an option of sweep");
     }
     refuse(COMMAND_DEVICES, "--tiles 1", "--tiles", "devices does not take it");
+    refuse(COMMAND_DEVICES, "--arena local", "--arena", "an option of sweep");
+    refuse(COMMAND_DEVICES, "--pes 2", "--pes", "an option of sweep");
+    refuse(COMMAND_SWEEP, "--rounds 2", "--rounds", "an option of profile");
 }
 
 static void parse_options_of_later_versions_unknown(void **state)
@@ -428,6 +431,8 @@ static void nearest_name_within_reach_or_none(void **state)
     assert_string_equal(options_nearest("device", names, 3), "devices");
     assert_string_equal(options_nearest("dev", names, 3), "devices");
     assert_null(options_nearest("qqqqqqqq", names, 3));
+    assert_string_equal(options_nearest("pan", names, 3), "plan");
+    assert_null(options_nearest("foo", (const char *const[]){"pool"}, 1));
     assert_null(options_nearest("x", names, 0));
 }
 
