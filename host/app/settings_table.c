@@ -80,7 +80,7 @@ static const struct option options[] = {
      .section = section_problem,
      .argument = "S",
      .standard = "cap16: 16",
-     .help = "tiles; seq_kv = S x block_n. With cap16 alone: the others fix seq_kv"},
+     .help = "tiles; seq_kv = S x block_n. With cap16 and chip48 alone: the others fix seq_kv"},
     {.name = "policy",
      .type = OPTION_WORDS,
      .commands = FOR_PROFILE,
@@ -117,8 +117,8 @@ static const struct option options[] = {
      .standard = "the preset's; cap16: 32x64",
      .help = "--block-m and --block-n at once. auto: the fastest tile that `scratchscope tune` has "
              "found for the problem, pool and device, under the most recycling policy asked for; "
-             "sweep and profile first look for one themselves, for a minute at most. With cap16, S "
-             "counts tiles of it"},
+             "sweep and profile first look for one themselves, for a minute at most. With cap16 "
+             "and chip48, S counts tiles of it"},
     {.name = "block-m",
      .type = OPTION_COUNTS,
      .commands = FOR_CELLS,
