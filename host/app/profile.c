@@ -39,11 +39,6 @@ static enum status prepare(struct job *job)
     }
     settings->arena = PE_ARENAS_GLOBAL; /* whatever the preset's */
     STATUS_TRY(cell_list_init(settings, &job->list));
-    if (job->list.count != 1) {
-        status = STATUS_FAIL(STATUS_BAD_INPUT, "profile",
-                             "one value an option, the lists cross to %zu rows", job->list.count);
-        goto out;
-    }
     STATUS_TRY(outputs_open(settings, &job->outputs));
 out:
     return status;

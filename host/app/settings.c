@@ -121,25 +121,29 @@ static enum status check_arena(enum command command, const struct settings *sett
     return status;
 }
 
-/* One search is for one problem. */
-static enum status check_single(const struct settings *settings)
+/* One search is for one problem, and a profile of one row. */
+static enum status check_single(enum command command, const struct settings *settings)
 {
+    const bool profile = command == COMMAND_PROFILE;
     const struct {
         const char *name;
         const struct ranges *list;
     } lists[] = {
+        {"--block-m", &settings->block_m},   {"--block-n", &settings->block_n},
         {"--tiles", &settings->tiles},       {"--dtype", &settings->dtypes},
         {"--head-dim", &settings->head_dim}, {"--head-dim-v", &settings->head_dim_v},
         {"--seq-q", &settings->seq_q},       {"--q-heads", &settings->q_heads},
         {"--kv-heads", &settings->kv_heads}, {"--batch", &settings->batch},
-        {"--parts", &settings->parts},
+        {"--parts", &settings->parts},       {"--policy", &settings->policies},
     };
+    /* But --policy: tune takes several. */
+    const size_t count = sizeof lists / sizeof lists[0] - (profile ? 0 : 1);
 
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (lists[i].list->count > 1) {
             return STATUS_FAIL(STATUS_BAD_INPUT, lists[i].name,
-                               "tune takes one problem, so one value, not %zu",
-                               lists[i].list->count);
+                               "%s takes one %s, so one value, not %zu", command_name(command),
+                               profile ? "row" : "problem", lists[i].list->count);
         }
     }
     return STATUS_OK;
@@ -154,14 +158,15 @@ static enum status check(enum command command, const struct settings *settings)
         status = STATUS_FAIL(STATUS_BAD_INPUT, "--tiles",
                              "preset %s fixes seq_kv = %zu, so that S = seq_kv / block_n",
                              preset->name, preset->problem.seq_kv);
-        status_hint("change S by --block-n, or take --preset cap16 with the shape's options");
+        status_hint(
+            "change S by --block-n, or take --preset cap16 or chip48 with the shape's options");
         goto out;
     }
     if (command == COMMAND_SWEEP || command == COMMAND_PROFILE || command == COMMAND_TUNE) {
         STATUS_TRY(check_dtypes(&settings->dtypes));
     }
-    if (command == COMMAND_TUNE) {
-        STATUS_TRY(check_single(settings));
+    if (command == COMMAND_TUNE || command == COMMAND_PROFILE) {
+        STATUS_TRY(check_single(command, settings));
     }
     STATUS_TRY(check_arena(command, settings));
     STATUS_TRY(check_block(settings));

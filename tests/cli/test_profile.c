@@ -117,8 +117,10 @@ static void profile_of_unscoped_says_what_there_is_not(void **state)
 static void profile_of_several_cells_is_refused(void **state)
 {
     (void)state;
-    refuse("profile --tiles 1,2", "one value an option, the lists cross to 2 rows");
-    refuse("profile --policy scoped,nested --dtype f16,f32", "cross to 4 rows");
+    refuse("profile --tiles 1,2", "--tiles: profile takes one row, so one value, not 2");
+    refuse("profile --block-n 32,64,128", "--block-n: profile takes one row, so one value, not 3");
+    refuse("profile --policy scoped,nested", "--policy: profile takes one row");
+    refuse("profile --dtype f16,f32", "--dtype: profile takes one row");
 }
 
 static void profile_refuses_what_it_can_not_run(void **state)
