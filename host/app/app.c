@@ -236,9 +236,21 @@ static void print_record(const struct status_record *record)
     }
 }
 
+/* Reasons begin with the word. A report of what was measured has forgotten the reason. */
+static void print_interrupted(const struct status_record *record)
+{
+    const bool told = record->status == STATUS_INTERRUPTED;
+
+    (void)fputs("scratchscope: ", stderr);
+    print_escaped(told ? record->why : status_name(STATUS_INTERRUPTED));
+    (void)fputc('\n', stderr);
+}
+
 int app_finish(enum status status)
 {
-    if (status != STATUS_OK && status != STATUS_INTERRUPTED) {
+    if (status == STATUS_INTERRUPTED) {
+        print_interrupted(status_last());
+    } else if (status != STATUS_OK) {
         print_record(status_last());
     }
     status_clear();

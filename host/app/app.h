@@ -26,8 +26,8 @@ int app_profile(const char *program, int argc, char **argv);
 int app_tune(const char *program, int argc, char **argv);
 
 /* Prints the recorded error to stderr, `scratchscope: error: WHAT: WHY`, with its hint and detail,
- * and gives the exit code of `status`. STATUS_OK prints nothing; neither does STATUS_INTERRUPTED,
- * whose code is 128 + the signal. */
+ * and gives the exit code of `status`. STATUS_OK prints nothing; STATUS_INTERRUPTED, whose code is
+ * 128 + the signal, a line that says so, with the reason if one is recorded. */
 int app_finish(enum status status);
 
 /* Prints --help of a command. */

@@ -332,18 +332,21 @@ static enum status publish(struct job *job, enum status ran)
     return ran;
 }
 
-/* How to go on, where a file keeps the rows. */
-static void tell_interrupted(const struct job *job)
+/* What there is, and how to go on, where a file keeps the rows. */
+static enum status interrupted(const struct job *job)
 {
     const char *path = outputs_json_path(&job->outputs);
     size_t done = results_done(&job->results);
 
+    status_clear();
     if (path != NULL && done > 0) {
-        (void)fprintf(stderr,
-                      "scratchscope: interrupted: %zu of %zu rows are kept in %s; the same command "
-                      "with --resume goes on\n",
-                      done, job->list.count, path);
+        return STATUS_FAIL(STATUS_INTERRUPTED, "sweep",
+                           "interrupted: %zu of %zu rows are kept in %s; the same command with "
+                           "--resume goes on",
+                           done, job->list.count, path);
     }
+    return STATUS_FAIL(STATUS_INTERRUPTED, "sweep", "interrupted: %zu of %zu rows are done", done,
+                       job->list.count);
 }
 
 static enum status sweep(struct job *job, const char *program)
@@ -356,10 +359,9 @@ static enum status sweep(struct job *job, const char *program)
     STATUS_TRY(resume(job));
     STATUS_TRY(choose_pending(job));
     status = run(job);
-    bool interrupted = status == STATUS_INTERRUPTED;
     status = publish(job, status);
-    if (interrupted && status == STATUS_INTERRUPTED) {
-        tell_interrupted(job);
+    if (status == STATUS_INTERRUPTED) {
+        status = interrupted(job);
     }
 out:
     return status;

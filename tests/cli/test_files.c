@@ -92,6 +92,48 @@ static void interrupted_sweep_keeps_its_rows(void **state)
     }
 }
 
+/* Until the device is open, a minute at most, and a second longer: then it is at work. */
+static void wait_for_work(const struct cli_run *run)
+{
+    bool there = false;
+
+    for (size_t i = 0; i < 3000 && !there; i++) {
+        nap();
+        char *text = cli_file(run->folder, "err");
+        there = text != NULL && strstr(text, " kernel\n") != NULL;
+        free(text);
+    }
+    assert_true(there);
+    for (size_t i = 0; i < 50; i++) {
+        nap();
+    }
+}
+
+static void interrupted_command_without_a_file_says_so(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *says;
+    } cases[] = {
+        {"sweep " CLI_SMALL " --tiles 1:400", " of 1200 rows are done\n"},
+        {"profile --rounds 10000 --device cpu", "scratchscope: interrupted"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct cli_start start = {.line = cases[i].line};
+        struct cli_run run;
+        pid_t child = cli_spawn(&run, &start);
+        wait_for_work(&run);
+        assert_int_equal(kill(child, SIGINT), 0);
+        cli_wait(&run, child);
+        assert_int_equal(run.code, 130);
+        cli_says(run.err, "scratchscope: interrupted");
+        cli_says(run.err, cases[i].says);
+        cli_fini(&run);
+    }
+}
+
 /* Row `i` of both files is the same. */
 static void check_same_row(const json_t *before, const json_t *after, size_t i)
 {
@@ -343,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interrupted_sweep_keeps_its_rows),
+        cmocka_unit_test(interrupted_command_without_a_file_says_so),
         cmocka_unit_test(resumed_sweep_keeps_rows_and_measures_the_rest),
         cmocka_unit_test(resume_of_another_setting_refused_unless_forced),
         cmocka_unit_test(resume_of_a_damaged_file_is_one_error_and_leaves_it),
