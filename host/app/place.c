@@ -54,7 +54,8 @@ static enum kernel_style choose_style(size_t kernel, const struct device_info *i
     return kernel == SETTINGS_KERNEL_SIMD ? KERNEL_SIMD : KERNEL_SIMT;
 }
 
-/* "scratchscope: device 0: NAME (PLATFORM), 2 PEs bound to CPUs 0-1, simd kernel". */
+/* "scratchscope: device 0: NAME (PLATFORM), 2 PEs, worker threads bound to CPUs 0-1, simd
+ * kernel". */
 static void tell(const struct place *place)
 {
     const struct device_info *info = &place->device->info;
@@ -63,7 +64,7 @@ static void tell(const struct place *place)
     binding_text(&place->binding, bound, sizeof bound);
     (void)fprintf(stderr, "scratchscope: device %zu: %s (%s), %zu PE%s%s%s, %s kernel\n",
                   info->index, info->name, info->platform_name, place->pes,
-                  place->pes == 1 ? "" : "s", bound[0] != '\0' ? " " : "", bound,
+                  place->pes == 1 ? "" : "s", bound[0] != '\0' ? ", " : "", bound,
                   kernel_style_name(place->style));
 }
 

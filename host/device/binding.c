@@ -15,8 +15,23 @@ enum { LINE_BYTES = 256 };
 
 #define AFFINITY "POCL_AFFINITY"
 
-/* Names of the limit of workers: the older one is PoCL 3.1's. */
-static const char *const limits[] = {"POCL_CPU_MAX_CU_COUNT", "POCL_MAX_PTHREAD_COUNT"};
+/* The limit of workers: the older name is PoCL 3.1's. */
+static const struct limit {
+    const char *name;
+    const char *one; /* that it is 1 */
+} limits[] = {
+    {"POCL_CPU_MAX_CU_COUNT", "POCL_CPU_MAX_CU_COUNT=1 is set"},
+    {"POCL_MAX_PTHREAD_COUNT", "POCL_MAX_PTHREAD_COUNT=1 is set"},
+};
+
+/* Why threads are left to an affinity of the user's; NULL: it may well bind them. */
+static const char *why_users(const char *affinity)
+{
+    if (strcmp(affinity, "1") == 0) {
+        return NULL;
+    }
+    return strcmp(affinity, "0") == 0 ? AFFINITY "=0 is set" : AFFINITY " is set, but not to 1";
+}
 
 static void refuse(struct binding *out, const char *why_not)
 {
@@ -35,15 +50,16 @@ void binding_decide(const struct binding_machine *machine, const struct binding_
     }
     *out = (struct binding){.workers = workers, .limit = workers < machine->cpus};
     if (machine->users != NULL) {
-        refuse(out, strcmp(machine->users, "0") == 0 ? "POCL_AFFINITY=0 is set" : NULL);
+        refuse(out, why_users(machine->users));
     } else if (request->none) {
         refuse(out, "--bind none");
     } else if (!machine->ours) {
         refuse(out, "the topology is another machine's");
     } else if (workers < 2) {
-        refuse(out, "there is one core to run on");
+        refuse(out, machine->one != NULL ? machine->one : "there is one core to run on");
     } else if (request->pes > workers) {
-        refuse(out, "there are more PEs than cores");
+        refuse(out, workers < machine->cores ? "there are more PEs than workers, by your limit"
+                                             : "there are more PEs than cores");
     } else if (workers > machine->distinct) {
         refuse(out, "the first CPUs are not cores of their own that this process may use");
     }
@@ -120,10 +136,11 @@ static void read_environment(struct binding_machine *machine)
 {
     machine->users = getenv(AFFINITY);
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; ++i) {
-        const char *value = getenv(limits[i]);
+        const char *value = getenv(limits[i].name);
         size_t most = 0;
         if (value != NULL && units_parse_size(value, &most) && most > 0) {
             machine->most = machine->most == 0 ? most : size_min(machine->most, most);
+            machine->one = most == 1 ? limits[i].one : machine->one;
         }
     }
 }
@@ -168,7 +185,7 @@ enum status binding_apply(const struct binding *binding)
     }
     (void)snprintf(count, sizeof count, "%zu", binding->workers);
     for (size_t i = 0; binding->limit && i < sizeof limits / sizeof limits[0]; ++i) {
-        STATUS_TRY(set_if_unset(limits[i], count));
+        STATUS_TRY(set_if_unset(limits[i].name, count));
     }
     STATUS_TRY(set_if_unset(AFFINITY, "1"));
 out:
@@ -234,9 +251,11 @@ void binding_text(const struct binding *binding, char *text, size_t size)
         return;
     }
     if (binding->bound > 0) {
-        text_add(&line, "bound to CPU%s %s", binding->bound == 1 ? "" : "s", binding->cpus);
+        const bool one = binding->bound == 1;
+        text_add(&line, "worker thread%s bound to CPU%s %s", one ? "" : "s", one ? "" : "s",
+                 binding->cpus);
     } else {
-        text_add(&line, "not bound: %s",
+        text_add(&line, "worker threads not bound: %s",
                  binding->why_not != NULL ? binding->why_not : "the driver did not");
     }
 }

@@ -31,6 +31,7 @@ struct binding_machine {
     size_t distinct;   /* CPUs 0..distinct-1 may all be used, and no two of them share a core */
     const char *users; /* POCL_AFFINITY of the environment; NULL = not set */
     size_t most;       /* the user's own limit of workers; 0 = none */
+    const char *one;   /* what sets that limit to 1, static; NULL = nothing does */
 };
 
 struct binding_request {
@@ -42,7 +43,7 @@ struct binding {
     char allowed[BINDING_TEXT_BYTES]; /* CPUs that this process may use, "0-3,8"; "" = unknown */
     size_t workers;                   /* to be bound; 0 = none */
     bool limit;                       /* workers must be kept down to that number */
-    const char *why_not;              /* why workers = 0; NULL else */
+    const char *why_not;              /* why workers = 0, static; NULL: not, or not known */
     bool known;                       /* binding_check could look the threads up */
     size_t bound;                     /* CPUs that have a thread to themselves */
     char cpus[BINDING_TEXT_BYTES];    /* those, "0-1"; "" = none */
@@ -65,7 +66,8 @@ enum status binding_apply(const struct binding *binding) STATUS_MUST_USE;
  * `bindable`: the device runs on worker threads of PoCL; else nothing is known. */
 void binding_check(struct binding *binding, bool bindable);
 
-/* "bound to CPUs 0-1", "not bound: REASON", "" where nothing is known. */
+/* "worker threads bound to CPUs 0-1", "worker threads not bound: REASON", "" where nothing is
+ * known. They are the driver's: PEs that are fewer run on some of them. */
 void binding_text(const struct binding *binding, char *text, size_t size);
 
 #endif

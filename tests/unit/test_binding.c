@@ -125,6 +125,10 @@ static void users_own_affinity_is_left_alone(void **state)
     struct binding_machine machine = four_cores();
     machine.users = "0";
     expect_refused(&machine, 0, "POCL_AFFINITY=0");
+    machine.users = "foo";
+    expect_refused(&machine, 0, "POCL_AFFINITY is set, but not to 1");
+    machine.users = "";
+    expect_refused(&machine, 0, "POCL_AFFINITY is set, but not to 1");
     machine.users = "1";
     struct binding binding = decide(&machine, 0);
     assert_int_equal(binding.workers, 0);
@@ -137,7 +141,7 @@ static void users_own_limit_of_workers_counts(void **state)
     struct binding_machine machine = four_cores();
     machine.most = 3;
     assert_int_equal(decide(&machine, 3).workers, 3);
-    expect_refused(&machine, 4, "more PEs than cores");
+    expect_refused(&machine, 4, "more PEs than workers, by your limit");
 }
 
 static void request_for_none_is_not_bound(void **state)
@@ -185,6 +189,19 @@ static void plan_heeds_the_environment(void **state)
     (void)state;
     setenv("POCL_AFFINITY", "0", 1);
     assert_string_equal(plan().why_not, "POCL_AFFINITY=0 is set");
+}
+
+static void plan_names_the_limit_of_one_worker(void **state)
+{
+    static const char *const says[] = {"POCL_MAX_PTHREAD_COUNT=1 is set",
+                                       "POCL_CPU_MAX_CU_COUNT=1 is set"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        setenv(variables[1 + i], "1", 1);
+        setenv(variables[2 - i], "2", 1);
+        assert_string_equal(plan().why_not, says[i]);
+    }
 }
 
 static void plan_of_a_machine_that_hwloc_cannot_read_fails(void **state)
@@ -253,10 +270,13 @@ static void text_tells_cpus_or_reason_or_nothing(void **state)
     char text[TEXT_BYTES];
     struct binding binding = {.known = true, .bound = 2, .cpus = "0-1"};
     binding_text(&binding, text, sizeof text);
-    assert_string_equal(text, "bound to CPUs 0-1");
+    assert_string_equal(text, "worker threads bound to CPUs 0-1");
+    binding = (struct binding){.known = true, .bound = 1, .cpus = "0"};
+    binding_text(&binding, text, sizeof text);
+    assert_string_equal(text, "worker thread bound to CPU 0");
     binding = (struct binding){.known = true, .why_not = "--bind none"};
     binding_text(&binding, text, sizeof text);
-    assert_string_equal(text, "not bound: --bind none");
+    assert_string_equal(text, "worker threads not bound: --bind none");
     binding.known = false;
     binding_text(&binding, text, sizeof text);
     assert_string_equal(text, "");
@@ -332,6 +352,7 @@ int main(void)
         TEST(plan_of_a_made_up_machine_tells_its_cpus_and_does_not_bind),
         TEST(plan_of_neighbouring_threads_does_not_bind),
         TEST(plan_heeds_the_environment),
+        TEST(plan_names_the_limit_of_one_worker),
         TEST(plan_of_a_machine_that_hwloc_cannot_read_fails),
         TEST(apply_sets_the_affinity),
         TEST(apply_with_a_limit_sets_it_under_both_names),
