@@ -10,6 +10,7 @@ failed=0
 # A row of a sweep: share of the roofline, time in ms.
 cat >"$folder/scratchscope" <<'PROGRAM'
 #!/bin/bash
+[ -z "${SAYS_NOTHING:-}" ] || exit 0
 row() {
     printf '{\n"context": {\n  "roofline": {\n    "memory_gb_per_s": 40.0\n  },\n  "seconds": {\n'
     printf '    "reference": %s,\n    "check": 1e-4,\n    "timing": 1e-4,\n    "pairs": 1e-4\n  },\n' \
@@ -42,7 +43,7 @@ roofline*)
     printf '{\n  "device": "stand-in",\n  "pes": 2,\n  "fma_gflops": 200.0,\n'
     printf '  "memory_gb_per_s": 40.0\n}\n'
     ;;
-plan*) echo planned ;;
+plan*) echo '  1000000  nested' ;;
 profile*) printf '%s\n' run_name,kind,name,results,share,lower,upper a,twice,table,right,0.5,0.4,0.6 \
     "a,tax,table,right,${TABLE_SHARE:-0.005},${TABLE_LOWER:-0.004},${TABLE_UPPER:-0.006}" \
     a,tax,staging,right,0.3,0.2,0.4 \
@@ -95,4 +96,12 @@ REFERENCE_S=0.0001 says 1 '<= 1.3 .* not met$' --only start
 says 0 'three policies: time .* met$' --only plan
 FAIL_ON=--causal says 1 '<= 0.55 +- +FAILED: exit code 3' --only causal
 FAIL_ON=--causal says 1 '^  scratchscope sweep --device cpu .* --causal$' --only causal
+SAYS_NOTHING=1 says 1 'S = 1024: of FMA peak +>= 0.50 +- +FAILED: the output lacks' --only tile
+for goal in square_f32 square_f16 causal decode tile tax not_slower simt start plan; do
+    SAYS_NOTHING=1 says 1 'FAILED: the output lacks the figure$' --only "$goal"
+    ! grep -E ' (met|not met|reported)$' "$folder/said" || failed=1
+done
+says 0 '1 round each' --only tile --rounds 1
+says 0 '3 rounds each' --only tile,tile
+[ "$(grep -c 'met$' "$folder/said")" -eq 1 ] || { echo 'a goal that is named twice is measured twice'; failed=1; }
 exit "$failed"
