@@ -7,6 +7,7 @@
 #define UPPER_QUANTILE 0.975
 #define LEAST_MARGIN 0.01
 #define NOISY_FLOOR 0.10
+#define WIDE_FLOOR 0.05
 
 /* Room for count numbers, at least one: NULL then means nothing but "no memory". */
 static double *doubles_create(size_t count)
@@ -178,6 +179,11 @@ double pairs_noise_floor(const struct pairs_ratio *control)
         return (double)NAN;
     }
     return fmax(fabs(control->lower - 1), fabs(control->upper - 1));
+}
+
+bool pairs_noise_is_wide(double noise_floor)
+{
+    return noise_floor > WIDE_FLOOR;
 }
 
 bool pairs_not_slower(double upper, double noise_floor)

@@ -49,6 +49,9 @@ enum status pairs_ratio(const struct pairs *pairs, uint64_t seed,
  * |lower - 1| and |upper - 1|; NaN if it has no interval. */
 double pairs_noise_floor(const struct pairs_ratio *control);
 
+/* Whether a noise floor is above 5 %, which a quiet machine stays below. NaN is not. */
+bool pairs_noise_is_wide(double noise_floor);
+
 /* Whether the upper end of an interval says "not slower": upper < 1 + the larger of 1 % and the
  * noise floor. A NaN upper end says no; a NaN noise floor leaves the 1 %. */
 bool pairs_not_slower(double upper, double noise_floor);

@@ -157,6 +157,26 @@ static void write_rest(const struct profile *profile, bool markdown, FILE *file)
     }
 }
 
+/* Shares of a busy machine look as exact as any. */
+static void write_noise(const struct profile *profile, bool markdown, FILE *file)
+{
+    size_t timed = 0;
+    size_t noisy = 0;
+    cell_text text;
+
+    for (size_t i = 0; i < profile->count; i++) {
+        timed += isfinite(profile->parts[i].noise_floor) ? 1 : 0;
+        noisy += pairs_noise_is_wide(profile->parts[i].noise_floor) ? 1 : 0;
+    }
+    if (noisy > 0) {
+        put(text,
+            "%zu of %zu parts have a noise floor above 5 %%: close what else runs, or raise "
+            "--rounds",
+            noisy, timed);
+        write_line(markdown, "noise", text, file);
+    }
+}
+
 static void write_summary(const struct profile_report *report, bool markdown, FILE *file)
 {
     const struct profile *profile = report->profile;
@@ -172,6 +192,7 @@ static void write_summary(const struct profile_report *report, bool markdown, FI
         write_line(markdown, "time", text, file);
     }
     write_rest(profile, markdown, file);
+    write_noise(profile, markdown, file);
     put(text, "the plain build %s: error %.1e, tolerance %.1e, in %zu rows%s",
         result->ok ? "is right" : "is WRONG", result->check.verdict.max_abs_err,
         result->check.verdict.tolerance, result->check.verdict.rows_checked,

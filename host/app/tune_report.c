@@ -370,6 +370,9 @@ static void write_answer(const struct tune_report *report, bool markdown, FILE *
     if (result->ratio_count > 0) {
         (void)fprintf(file, "%snoise floor %.1f %%, from the most recycling one against itself\n",
                       mark, 100.0 * result->noise_floor);
+        if (pairs_noise_is_wide(result->noise_floor)) {
+            (void)fprintf(file, "%sabove 5 %%: close what else runs, and tune again\n", mark);
+        }
     }
 }
 

@@ -153,6 +153,19 @@ static void ratio_within_the_noise_is_no_difference(void **state)
     fixture_fini(&f);
 }
 
+static void noise_that_hides_differences_is_told(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f, "--tiles 16");
+    win(&f, 0.9, 0.88, 0.92);
+    assert_null(strstr(write_as(&f, FORMAT_TABLE), "close what else runs"));
+    f.result.noise_floor = 0.06;
+    says(write_as(&f, FORMAT_TABLE), "above 5 %: close what else runs, and tune again\n");
+    fixture_fini(&f);
+}
+
 static void one_policy_has_nothing_to_compare(void **state)
 {
     struct fixture f;
@@ -365,6 +378,7 @@ int main(void)
         cmocka_unit_test(table_marks_winners_and_what_fits_nothing),
         cmocka_unit_test(pool_that_the_device_cannot_hold_is_told),
         cmocka_unit_test(ratio_within_the_noise_is_no_difference),
+        cmocka_unit_test(noise_that_hides_differences_is_told),
         cmocka_unit_test(one_policy_has_nothing_to_compare),
         cmocka_unit_test(markdown_has_headings_and_lists),
         cmocka_unit_test(front_leaves_out_what_is_dominated),

@@ -53,6 +53,6 @@ endforeach()
 
 # host/app, without a device.
 foreach(name ranges options machine cell_list rows arena_rows fractions table trust resume output npy
-             tune_store tune_report)
+             tune_store tune_report profile_report)
     scratchscope_test(unit.${name} unit unit/test_${name}.c app)
 endforeach()
