@@ -298,7 +298,9 @@ static void sweep_table_goes_to_stdout_and_one_line_to_stderr(void **state)
     cli_says(run.out, "24,832 + 61,824 S bytes");
     cli_says(run.out, "scoped/unscoped");
     cli_says(run.out, "all 5 rows that ran are verified");
-    assert_int_equal(cli_count_lines(run.err), 1);
+    /* A busy machine may set the clocks apart, and then the sweep says so. */
+    const size_t warned = strstr(run.err, "scratchscope: clocks: ") != NULL ? 1 : 0;
+    assert_int_equal(cli_count_lines(run.err), 1 + warned);
     cli_says(run.err, "scratchscope: device ");
     cli_fini(&run);
 }
