@@ -22,7 +22,6 @@ struct cell {
     const char *preset;         /* "cap16" */
     enum policy policy;         /* */
     enum kernel_style style;    /* */
-    bool any_style;             /* style is not known yet: the device chooses it */
     struct problem problem;     /* */
     size_t pes;                 /* work-groups; 0 in a plan without a device = not known */
     size_t pool_bytes;          /* of one PE; with pool_grow filled in by cell_plan, which also */
@@ -31,6 +30,7 @@ struct cell {
                                 /* SIZE_MAX = no device, so not known; global: not read */
     size_t alignment;           /* bytes, 128 */
     enum pe_arenas_space arena; /* where the arenas are */
+    bool any_style;             /* style is not known yet: the device chooses it */
     bool pool_grow;             /* the pool is what the row needs */
     bool poison;                /* check with rewound ranges filled, too */
 };

@@ -48,66 +48,67 @@ static void options_of_another_command_refused(void **state)
     refuse("devices --tiles 3", "--tiles", "devices does not take it");
 }
 
+/* Values that no command takes. */
+static const struct {
+    const char *option;
+    const char *value;
+    bool sweep_alone;
+} out_of_range[] = {
+    {"--min-time", "0", true},
+    {"--min-time", "-1", true},
+    {"--repetitions", "0", true},
+    {"--repetitions", "-5", true},
+    {"--tiles", "0", false},
+    {"--tiles", "''", false},
+    {"--tiles", "1,", false},
+    {"--tiles", "-1", false},
+    {"--tiles", "9:1", false},
+    {"--block-n", "0", false},
+    {"--block-m", "0", false},
+    {"--pool", "0", false},
+    {"--pool", "1", false},
+    {"--pool", "127", false},
+    {"--pool", "1e6", false},
+    {"--head-dim", "0", false},
+    {"--q-heads", "0", false},
+    {"--kv-heads", "0", false},
+    {"--batch", "0", false},
+    {"--seq-q", "0", false},
+    {"--pes", "0", false},
+    {"--policy", "all", false},
+    {"--policy", "''", false},
+    {"--dtype", "f64", false},
+    {"--preset", "cap17", false},
+    {"--kernel", "vliw", false},
+    {"--window", "1", false},
+    {"--window", "-2,1", false},
+    {"--scale", "0", false},
+    {"--scale", "nan", false},
+    {"--format", "xml", false},
+    {"--tiles", "1:9999999", false},
+    {"--softcap", "0", false},
+    {"--softcap", "-1", false},
+    {"--parts", "0", false},
+    {"--parts", "-1", false},
+    {"--parts", "65537", false},
+    {"--parts", "auto", false},
+    {"--scale", "1e7", false},
+    {"--min-time", "1e9", true},
+    {"--seed", "9223372036854775808", true},
+    {"--pairs", "1", true},
+    {"--pairs", "4", true},
+};
+
 static void values_out_of_range_refused(void **state)
 {
     static const char *const commands[] = {"sweep", "plan"};
-    static const struct {
-        const char *option;
-        const char *value;
-        bool sweep_alone;
-    } cases[] = {
-        {"--min-time", "0", true},
-        {"--min-time", "-1", true},
-        {"--repetitions", "0", true},
-        {"--repetitions", "-5", true},
-        {"--tiles", "0", false},
-        {"--tiles", "''", false},
-        {"--tiles", "1,", false},
-        {"--tiles", "-1", false},
-        {"--tiles", "9:1", false},
-        {"--block-n", "0", false},
-        {"--block-m", "0", false},
-        {"--pool", "0", false},
-        {"--pool", "1", false},
-        {"--pool", "127", false},
-        {"--pool", "1e6", false},
-        {"--head-dim", "0", false},
-        {"--q-heads", "0", false},
-        {"--kv-heads", "0", false},
-        {"--batch", "0", false},
-        {"--seq-q", "0", false},
-        {"--pes", "0", false},
-        {"--policy", "all", false},
-        {"--policy", "''", false},
-        {"--dtype", "f64", false},
-        {"--preset", "cap17", false},
-        {"--kernel", "vliw", false},
-        {"--window", "1", false},
-        {"--window", "-2,1", false},
-        {"--scale", "0", false},
-        {"--scale", "nan", false},
-        {"--format", "xml", false},
-        {"--tiles", "1:9999999", false},
-        {"--softcap", "0", false},
-        {"--softcap", "-1", false},
-        {"--parts", "0", false},
-        {"--parts", "-1", false},
-        {"--parts", "65537", false},
-        {"--parts", "auto", false},
-        {"--scale", "1e7", false},
-        {"--min-time", "1e9", true},
-        {"--seed", "9223372036854775808", true},
-        {"--pairs", "1", true},
-        {"--pairs", "4", true},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        for (size_t j = 0; j < (cases[i].sweep_alone ? 1 : 2); j++) {
+    for (size_t i = 0; i < sizeof out_of_range / sizeof out_of_range[0]; i++) {
+        for (size_t j = 0; j < (out_of_range[i].sweep_alone ? 1 : 2); j++) {
             char line[128];
-            (void)snprintf(line, sizeof line, "%s %s %s", commands[j], cases[i].option,
-                           cases[i].value);
-            refuse(line, cases[i].option, "");
+            (void)snprintf(line, sizeof line, "%s %s %s", commands[j], out_of_range[i].option,
+                           out_of_range[i].value);
+            refuse(line, out_of_range[i].option, "");
         }
     }
 }
