@@ -8,6 +8,8 @@
 #include "tests/device/device_case.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { CASE_SEED = 7 };
 
@@ -194,6 +196,26 @@ static inline void case_assert_policies(struct case_setup *setup, bool poison)
         }
         assert_true(result.check.output_hash == hash);
     }
+}
+
+/* What a device test of kernels is run for: STYLE DTYPE LOCAL_SIZE [small]. */
+struct case_arguments {
+    enum kernel_style style;
+    enum dtype dtype;
+    size_t local_size; /* as attention_options */
+    bool few;          /* the cases that a simulator can bear */
+};
+
+static inline bool case_arguments(int argc, char **argv, struct case_arguments *out)
+{
+    *out = (struct case_arguments){.style = KERNEL_SIMD};
+    if (argc < 4 || !dtype_parse(argv[2], &out->dtype)) {
+        return false;
+    }
+    out->style = strcmp(argv[1], "simt") == 0 ? KERNEL_SIMT : KERNEL_SIMD;
+    out->local_size = strtoul(argv[3], NULL, 10);
+    out->few = argc > 4 && strcmp(argv[4], "small") == 0;
+    return true;
 }
 
 #endif

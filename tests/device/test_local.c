@@ -277,18 +277,16 @@ int main(int argc, char **argv)
     const struct CMUnitTest small[] = {
         cmocka_unit_test(local_small_shapes_agree),
     };
-    if (argc < 4) {
+    struct case_arguments arguments;
+    if (!case_arguments(argc, argv, &arguments)) {
         return 2;
     }
-    style = strcmp(argv[1], "simt") == 0 ? KERNEL_SIMT : KERNEL_SIMD;
-    if (!dtype_parse(argv[2], &dtype)) {
-        return 2;
-    }
-    local_size = strtoul(argv[3], NULL, 10);
+    style = arguments.style;
+    dtype = arguments.dtype;
+    local_size = arguments.local_size;
     device = device_case_device();
-    const bool few = argc > 4 && strcmp(argv[4], "small") == 0;
-    int failed =
-        few ? cmocka_run_group_tests(small, NULL, NULL) : cmocka_run_group_tests(all, NULL, NULL);
+    int failed = arguments.few ? cmocka_run_group_tests(small, NULL, NULL)
+                               : cmocka_run_group_tests(all, NULL, NULL);
     device_close(device);
     return failed;
 }

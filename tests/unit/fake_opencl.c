@@ -1,5 +1,8 @@
 #include "tests/unit/fake_opencl.h"
 
+#include "host/device/device.h"
+#include "tests/unit/unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,4 +454,20 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info key, size_t roo
 cl_int clReleaseEvent(cl_event event)
 {
     return release(event);
+}
+
+struct device *fake_opencl_open(void)
+{
+    struct device_list list;
+    struct device *device = NULL;
+    assert_int_equal(device_list_init(&list), STATUS_OK);
+    assert_int_equal(device_open(&list.devices[0], &device), STATUS_OK);
+    device_list_fini(&list);
+    return device;
+}
+
+int fake_opencl_finish(void **state)
+{
+    (void)state;
+    return fake.live == 0 && fake.misplaced == 0 ? 0 : -1;
 }

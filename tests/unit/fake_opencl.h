@@ -61,4 +61,10 @@ extern struct fake_opencl fake;
 /* One CPU device that can do everything, no failure. */
 void fake_opencl_reset(void);
 
+/* Opens the first device of the list; the caller closes it. */
+struct device *fake_opencl_open(void);
+
+/* A teardown: fails the test where an object was left or a transfer went out of its buffer. */
+int fake_opencl_finish(void **state);
+
 #endif

@@ -21,22 +21,6 @@ static int start(void **state)
     return 0;
 }
 
-static int finish(void **state)
-{
-    (void)state;
-    return fake.live == 0 && fake.misplaced == 0 ? 0 : -1;
-}
-
-static struct device *opened(void)
-{
-    struct device_list list;
-    struct device *device = NULL;
-    assert_int_equal(device_list_init(&list), STATUS_OK);
-    assert_int_equal(device_open(&list.devices[0], &device), STATUS_OK);
-    device_list_fini(&list);
-    return device;
-}
-
 static enum status use_arenas(struct pe_arenas *arenas)
 {
     enum status status = STATUS_OK;
@@ -126,7 +110,7 @@ static void call_that_fails_is_reported_and_leaks_nothing(void **state)
 static void buffer_above_the_limit_is_refused_before_any_call(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_mem buffer = NULL;
     size_t calls = fake.calls;
     assert_int_equal(device_buffer(device, 0, ((size_t)1 << 30) + 1, NULL, &buffer),
@@ -141,7 +125,7 @@ static void buffer_above_the_limit_is_refused_before_any_call(void **state)
 static void buffer_of_no_bytes_has_one(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_mem buffer = NULL;
     unsigned char byte = 7;
     assert_int_equal(device_buffer(device, 0, 0, &byte, &buffer), STATUS_OK);
@@ -154,7 +138,7 @@ static void buffer_of_no_bytes_has_one(void **state)
 static void program_of_equal_texts_is_built_once(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_program first = NULL;
     cl_program second = NULL;
     char copy[sizeof source];
@@ -170,7 +154,7 @@ static void program_of_equal_texts_is_built_once(void **state)
 static void program_with_other_options_is_another(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_program first = NULL;
     cl_program second = NULL;
     assert_int_equal(build_program(device, source, "-D N=1", &first), STATUS_OK);
@@ -186,7 +170,7 @@ static void program_with_relaxed_arithmetic_is_misuse(void **state)
     (void)state;
     static const char *const options[] = {"-cl-fast-relaxed-math", "-D A -cl-finite-math-only",
                                           "-cl-unsafe-math-optimizations", "-cl-mad-enable"};
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     for (size_t i = 0; i < sizeof options / sizeof options[0]; ++i) {
         cl_program program = NULL;
         assert_int_equal(build_program(device, source, options[i], &program), STATUS_MISUSE);
@@ -199,7 +183,7 @@ static void program_with_relaxed_arithmetic_is_misuse(void **state)
 static void program_that_fails_is_tried_again(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_program program = NULL;
     fake.build_code = CL_BUILD_PROGRAM_FAILURE;
     assert_int_equal(build_program(device, source, "", &program), STATUS_OPENCL);
@@ -214,7 +198,7 @@ static void program_that_fails_is_tried_again(void **state)
 static void build_log_with_an_error_gives_no_hint_of_the_cache(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_program program = NULL;
     fake.build_code = CL_BUILD_PROGRAM_FAILURE;
     fake.build_log = "k.cl:1:1: error: expected ';'";
@@ -227,7 +211,7 @@ static void build_log_with_an_error_gives_no_hint_of_the_cache(void **state)
 static void build_log_without_an_error_hints_at_the_cache(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_program program = NULL;
     fake.build_code = CL_BUILD_PROGRAM_FAILURE;
     fake.build_log = "Device failed to build the program";
@@ -239,7 +223,7 @@ static void build_log_without_an_error_hints_at_the_cache(void **state)
 static void build_without_a_log_hints_at_the_cache(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_program program = NULL;
     fake.build_code = CL_OUT_OF_HOST_MEMORY;
     fake.build_log = "\n";
@@ -253,7 +237,7 @@ static void build_without_a_log_hints_at_the_cache(void **state)
 /* Launches a kernel with what the test has set up in the fake. */
 static enum status launched(size_t groups, size_t local, size_t count, struct event_time *time)
 {
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_kernel kernel = NULL;
     assert_int_equal(build_kernel(device, source, "", "k", &kernel), STATUS_OK);
     enum status status = launch_kernel(device, kernel, groups, local, count, time);
@@ -352,7 +336,7 @@ static void launch_above_the_local_memory_is_refused(void **state)
 static void local_argument_up_to_what_the_device_has_is_set(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_kernel kernel = NULL;
     assert_int_equal(build_kernel(device, source, "", "k", &kernel), STATUS_OK);
     assert_int_equal(launch_local_argument(device, kernel, 0, 65536 - 100, 100), STATUS_OK);
@@ -366,7 +350,7 @@ static void local_argument_up_to_what_the_device_has_is_set(void **state)
 static void local_argument_that_the_driver_refuses_is_a_failure(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     cl_kernel kernel = NULL;
     assert_int_equal(build_kernel(device, source, "", "k", &kernel), STATUS_OK);
     fake.fail_at = fake.calls + 1;
@@ -408,7 +392,7 @@ static void dump_begins_its_sub_buffer_where_the_device_allows(void **state)
     const struct fake_platform platform = {"Coarse", &coarse_device, 1, CL_SUCCESS};
     fake.platforms = &platform;
     fake.sub_buffer_align = 512;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     struct pe_arenas *arenas = NULL;
     struct pe_arenas_shape shape = {
         .pes = 3, .pool_bytes = 1000, .guard_bytes = 640, .shift_bytes = 128};
@@ -428,7 +412,7 @@ static void arenas_above_the_limit_are_refused_before_any_call(void **state)
     (void)state;
     const struct fake_platform platform = {"Coarse", &coarse_device, 1, CL_SUCCESS};
     fake.platforms = &platform;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     struct pe_arenas *arenas = NULL;
     struct pe_arenas_shape shape = {.pes = 2, .pool_bytes = 1u << 19, .guard_bytes = 128};
     size_t calls = fake.calls;
@@ -438,7 +422,7 @@ static void arenas_above_the_limit_are_refused_before_any_call(void **state)
     device_close(device);
 }
 
-#define TEST(name_) cmocka_unit_test_setup_teardown(name_, start, finish)
+#define TEST(name_) cmocka_unit_test_setup_teardown(name_, start, fake_opencl_finish)
 
 int main(void)
 {

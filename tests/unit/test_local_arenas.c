@@ -30,22 +30,6 @@ static int start(void **state)
     return 0;
 }
 
-static int finish(void **state)
-{
-    (void)state;
-    return fake.live == 0 && fake.misplaced == 0 ? 0 : -1;
-}
-
-static struct device *opened(void)
-{
-    struct device_list list;
-    struct device *device = NULL;
-    assert_int_equal(device_list_init(&list), STATUS_OK);
-    assert_int_equal(device_open(&list.devices[0], &device), STATUS_OK);
-    device_list_fini(&list);
-    return device;
-}
-
 static const struct pe_arenas_shape shape = {.space = PE_ARENAS_LOCAL,
                                              .pes = 3,
                                              .pool_bytes = 1000,
@@ -108,7 +92,7 @@ static void local_arenas_ask_for_pool_and_guard_and_launch_nothing(void **state)
 static void local_argument_without_the_guard_is_the_pool(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     struct pe_arenas *arenas = NULL;
     cl_kernel kernel = NULL;
     assert_int_equal(build_kernel(device, "k", "", "k", &kernel), STATUS_OK);
@@ -125,7 +109,7 @@ static void local_argument_without_the_guard_is_the_pool(void **state)
 static void local_arenas_cannot_be_dumped(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     struct pe_arenas *arenas = NULL;
     unsigned char byte = 0;
     assert_int_equal(pe_arenas_create(device, shape, &arenas), STATUS_OK);
@@ -137,7 +121,7 @@ static void local_arenas_cannot_be_dumped(void **state)
 static void local_arenas_refused_before_any_call(void **state)
 {
     (void)state;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     struct pe_arenas *arenas = NULL;
     struct pe_arenas_shape wrong = shape;
     const size_t calls = fake.calls;
@@ -192,7 +176,7 @@ static struct cell swept(enum policy policy, size_t tiles)
     const struct sweep_sink sink = {.row = on_row};
     struct sweep_options options;
     struct sweep_outcome outcome;
-    struct device *device = opened();
+    struct device *device = fake_opencl_open();
     snprintf(cell.name, sizeof cell.name, "attention/chip48/%s/f16/S:%zu", policy_name(policy),
              tiles);
     sweep_options_default(&options);
@@ -241,7 +225,7 @@ static void sweep_counts_what_the_kernel_takes_itself(void **state)
     assert_int_equal(fake.launches, 0);
 }
 
-#define TEST(name_) cmocka_unit_test_setup_teardown(name_, start, finish)
+#define TEST(name_) cmocka_unit_test_setup_teardown(name_, start, fake_opencl_finish)
 
 int main(void)
 {
